@@ -1,5 +1,10 @@
 """Training losses. All take logits (n, K) and labels (n,); gamma = 0 is cross-entropy."""
 
+try:
+    import torch  # noqa: F401
+except ModuleNotFoundError:
+    raise ImportError("focal_lib.losses needs the package torch: pip install 'focal-lib[torch]'") from None
+
 from focal_lib.losses.ada_focal import AdaFocalLoss
 from focal_lib.losses.brier import BrierLoss
 from focal_lib.losses.dual_focal import DualFocalLoss

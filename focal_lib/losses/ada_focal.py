@@ -1,4 +1,4 @@
-"""AdaFocal (Ghosh, Schaaf and Gormley, NeurIPS 2022): gamma by bin, updated from validation calibration."""
+"""AdaFocal (Ghosh, Schaaf and Gormley, NeurIPS 2022): one gamma per bin, updated from validation calibration."""
 
 from __future__ import annotations
 
@@ -15,20 +15,27 @@ from focal_lib.validation import check_number
 
 
 class AdaFocalLoss(LogitLoss):
-    r"""Focal loss with one gamma a confidence bin, or inverse focal loss where that gamma is negative.
+    r"""AdaFocal loss (Ghosh, Schaaf and Gormley 2022): one gamma per confidence bin, negative for inverse focal loss.
 
-    A sample belongs to the bin of its q_y. With gamma > 0 its loss is :math:`-(1-q_y)^{\gamma}\log q_y`, with
-    gamma < 0 :math:`-(1+q_y)^{|\gamma|}\log q_y`. `after_validation` multiplies every gamma by
-    :math:`e^{\pm\lambda(C-A)}`, confidence minus accuracy of its bin on validation data: overconfident bins get a
-    larger one.
+    A sample belongs to the bin of its q_y. Its loss is :math:`-(1-q_y)^{\gamma}\log q_y` for gamma > 0 and
+    :math:`-(1+q_y)^{|\gamma|}\log q_y` for gamma < 0. `after_validation` multiplies each gamma by
+    :math:`e^{\pm\lambda(C-A)}`, with C - A the confidence minus the accuracy of its bin on validation data.
+    Overconfident bins get a larger gamma.
 
     Args:
-        n_bins: equal-mass bins of the validation confidences; equal-width until the first update.
+        n_bins: number of equal-mass bins of the validation confidences; equal-width before the first update.
         rate: lambda of the paper.
-        initial, switch, largest, smallest: gamma at the start, where its sign changes, and its limits.
+        initial, switch, largest, smallest: first gamma, abs(gamma) below which the sign changes, and limits of gamma.
+        reduction: 'mean', 'sum' or 'none'.
 
     Raises:
-        ValueError: numbers that do not fit together.
+        ValueError: n_bins < 1, rate < 0, or not smallest <= -switch < 0 < switch <= initial <= largest.
+
+    Examples:
+        >>> loss = AdaFocalLoss(n_bins=2)  # gamma = 1 in both bins
+        >>> loss.after_validation(torch.tensor([0.5, 0.6, 0.9, 0.9]), torch.tensor([0, 1, 0, 1]))
+        >>> [round(gamma, 4) for gamma in loss.gammas.tolist()]  # exp(0.55 - 0.5), exp(0.9 - 0.5)
+        [1.0513, 1.4918]
     """
 
     learns_from_validation = True
@@ -61,7 +68,7 @@ class AdaFocalLoss(LogitLoss):
 
     @torch.no_grad()
     def after_validation(self, confidence: Tensor, correct: Tensor) -> None:
-        """New bins and gammas from validation confidences (m,) and correctness (m,).
+        """Update bins and gammas from validation confidences (m,) and correctness (m,).
 
         Raises:
             ValueError: fewer samples than bins.
@@ -79,7 +86,7 @@ class AdaFocalLoss(LogitLoss):
 
     def _next(self, gamma: float, gap: float) -> float:
         moved = gamma * math.exp(self.rate * gap if gamma > 0 else -self.rate * gap)
-        if abs(moved) < self.switch:  # too small to matter: focal becomes inverse focal, and back
+        if abs(moved) < self.switch:  # too small to matter: switch between focal and inverse focal
             moved = -math.copysign(self.switch, moved)
         return max(min(moved, self.largest), self.smallest)
 

@@ -1,4 +1,4 @@
-"""What every training loss shares: what a training loop asks of it, shapes checked, samples reduced."""
+"""Base classes of the training losses: loop hooks, shape checks, reduction."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ Reduction = Literal["mean", "sum", "none"]
 class TrainingLoss(nn.Module):
     """A loss of logits (n, K) and labels (n,), with the hooks that a training loop calls."""
 
-    learns_from_validation = False  # whether after_validation does anything: else the loop spares its forward passes
-    takes_sum = True  # whether a recipe that sums the losses of a batch sums these
-    # whether objective can be compiled with a network, and a step of it replayed: first derivatives, no draws, no
-    # loops; what changes is changed in start_epoch, or in place in buffers
+    learns_from_validation = False  # if False, the loop skips the validation passes
+    takes_sum = True  # whether a recipe that sums over a batch sums this loss
+    # whether objective can be compiled with a network and its step replayed: first derivatives only, no random draws,
+    # no loops; state changes only in start_epoch, or in place in buffers
     one_graph = True
 
     def start_epoch(self, epoch: int) -> None:
-        """Before each epoch; 0 is the first."""
+        """Called before each epoch; the first is 0."""
 
     def objective(self, logits: Tensor, labels: Tensor, model: nn.Module, generator: torch.Generator) -> Tensor:
-        """Scalar to minimise, for weights of the model that the logits (n, K) were computed with."""
+        """The scalar to minimise over the weights of the model, which gave the logits (n, K)."""
         loss: Tensor = self(logits, labels)
         return loss
 
     def after_validation(self, confidence: Tensor, correct: Tensor) -> None:
-        """After each epoch, with the confidence (m,) and the correctness (m,) of the validation samples."""
+        """Called after each epoch with the confidence (m,) and correctness (m,) of the validation samples."""
 
     def diagnostics(self, model: nn.Module, inputs: Tensor, labels: Tensor) -> dict[str, float]:
-        """What the history records of this loss alone: column -> value."""
+        """Extra columns of the training history for this loss: name -> value."""
         return {}
 
 
 class LogitLoss(TrainingLoss):
-    """A loss of logits (n, K) and labels (n,). A subclass gives the loss of each sample, `per_sample`.
+    """A loss of logits (n, K) and labels (n,), whose subclasses define the loss of each sample, `per_sample`.
 
     Raises:
         ValueError: an unknown reduction; wrong shapes when called.
@@ -60,7 +60,7 @@ class LogitLoss(TrainingLoss):
 
 
 def check_batch(logits: Tensor, labels: Tensor) -> None:
-    """Raises ValueError unless logits are (n, K) and labels (n,)."""
+    """Raise ValueError unless logits are (n, K) and labels (n,)."""
     if logits.ndim != 2 or labels.shape != logits.shape[:1]:
         raise ValueError(
             f"logits and labels must have shapes (n, K) and (n,). Got {tuple(logits.shape)} and {tuple(labels.shape)}."
@@ -68,7 +68,7 @@ def check_batch(logits: Tensor, labels: Tensor) -> None:
 
 
 def complement(log_q: Tensor) -> Tensor:
-    """1 - q from log q without cancellation, kept off 0, where a power below 1 has an infinite slope."""
+    """1 - q from log q without cancellation, kept above 0, where a power below 1 has an infinite slope."""
     return (-torch.expm1(log_q)).clamp(min=torch.finfo(log_q.dtype).tiny)
 
 

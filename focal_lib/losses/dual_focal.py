@@ -10,12 +10,18 @@ from focal_lib.validation import check_gamma
 
 
 class DualFocalLoss(LogitLoss):
-    r""":math:`-(1 - q_y + q_j)^\gamma\log q_y`, q_j the largest probability strictly below q_y, or 0.
+    r"""Dual focal loss :math:`-(1 - q_y + q_j)^\gamma\log q_y` (Tao, Dong and Xu 2023).
 
-    The gradient flows through q_j too. gamma = 0 is cross-entropy.
+    q_j is the largest probability strictly below q_y, or 0. The gradient also flows through q_j. gamma = 0 is
+    cross-entropy. Arguments as FocalLoss.
 
     Raises:
-        ValueError: gamma negative or not finite.
+        ValueError: gamma negative or not finite; wrong shapes when called.
+
+    Examples:
+        >>> logits, labels = torch.tensor([[0.8, 0.2]]).log(), torch.tensor([0])
+        >>> round(float(DualFocalLoss(gamma=2.0)(logits, labels)), 4)  # 0.4^2 * 0.2231
+        0.0357
     """
 
     def __init__(self, gamma: float, reduction: Reduction = "mean") -> None:

@@ -1,4 +1,4 @@
-"""Focal loss, with a fixed, a scheduled or a sample-dependent gamma, and its proper part."""
+"""Focal loss with a fixed, a scheduled or a sample-dependent gamma, and its proper part."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ class FocalLoss(LogitLoss):
 
     Raises:
         ValueError: gamma negative or not finite; wrong shapes when called.
+
+    Examples:
+        >>> logits, labels = torch.tensor([[0.8, 0.2]]).log(), torch.tensor([0])
+        >>> round(float(FocalLoss(gamma=2.0)(logits, labels)), 4)  # 0.2^2 * 0.2231
+        0.0089
     """
 
     def __init__(self, gamma: float, reduction: Reduction = "mean") -> None:
@@ -45,8 +50,13 @@ class FocalLoss(LogitLoss):
 class ProperFocalLoss(LogitLoss):
     r"""The proper part of focal loss, :math:`L^*(p) = L(\hat p^{-1}(p))` (KK24 Props. 2 and 4).
 
-    The softmax of the logits is the calibrated p itself, not what focal loss would predict.
-    Its minimiser is the true posterior. Arguments and errors as FocalLoss.
+    The softmax of the logits is the calibrated p itself, not the prediction of focal loss.
+    Its minimiser is the true posterior. Arguments and errors are those of FocalLoss.
+
+    Examples:
+        >>> logits, labels = torch.tensor([[0.8, 0.2]]).log(), torch.tensor([0])
+        >>> round(float(ProperFocalLoss(gamma=2.0)(logits, labels)), 4)  # focal loss at 0.6266
+        0.0652
     """
 
     one_graph = False
@@ -69,12 +79,18 @@ class SampleFocalLoss(LogitLoss):
     The gamma of a sample is a constant for the gradient, as in the authors' code.
 
     Args:
-        steps: (upper end, gamma) pairs: gamma holds for q_y below its end and from the end before.
-            The ends increase and the last is 1.
+        steps: (upper end, gamma) pairs; gamma holds for q_y from the previous end to just below its own.
+            The ends increase, and the last is 1.
         reduction: 'mean', 'sum' or 'none'.
 
     Raises:
-        ValueError: ends that do not increase to 1, or a negative gamma.
+        ValueError: ends that do not increase to 1, or a negative gamma; wrong shapes when called.
+
+    Examples:
+        >>> loss = SampleFocalLoss(((0.5, 4.0), (1.0, 2.0)), reduction="none")
+        >>> losses = loss(torch.tensor([[0.8, 0.2], [0.8, 0.2]]).log(), torch.tensor([0, 1]))
+        >>> [round(value, 4) for value in losses.tolist()]  # 0.2^2 * 0.2231, 0.8^4 * 1.6094
+        [0.0089, 0.6592]
     """
 
     def __init__(self, steps: Sequence[tuple[float, float]], reduction: Reduction = "mean") -> None:
@@ -97,9 +113,15 @@ class SampleFocalLoss(LogitLoss):
 
 
 class FLSD53(SampleFocalLoss):
-    r"""gamma = 5 where q_y < threshold, else 3: M20's best policy.
+    r"""Focal loss with gamma = 5 where q_y < threshold, else 3: M20's best policy (section 5).
 
-    M20's preprint says 0.19, its published version and code 0.2; where g(q, 5) = 1 it is 0.1968.
+    The threshold is 0.19 in M20's preprint and 0.2 in its published version and code; g(q, 5) = 1 at q = 0.1968.
+    Reduction and errors are those of SampleFocalLoss.
+
+    Examples:
+        >>> logits, labels = torch.tensor([[0.8, 0.2]]).log(), torch.tensor([0])
+        >>> round(float(FLSD53()(logits, labels)), 4)  # 0.2^3 * 0.2231
+        0.0018
     """
 
     def __init__(self, threshold: float = 0.2, reduction: Reduction = "mean") -> None:
@@ -107,7 +129,15 @@ class FLSD53(SampleFocalLoss):
 
 
 class FLSD532(SampleFocalLoss):
-    """gamma = 5 where q_y < threshold, 3 up to one half, then 2 (M20 section 5, policy (a))."""
+    """Focal loss with gamma = 5 where q_y < threshold, 3 below one half, else 2 (M20 section 5, policy (a)).
+
+    Reduction and errors are those of SampleFocalLoss.
+
+    Examples:
+        >>> logits, labels = torch.tensor([[0.8, 0.2]]).log(), torch.tensor([0])
+        >>> round(float(FLSD532()(logits, labels)), 4)  # 0.2^2 * 0.2231
+        0.0089
+    """
 
     def __init__(self, threshold: float = 0.2, reduction: Reduction = "mean") -> None:
         super().__init__(((threshold, 5.0), (0.5, 3.0), (1.0, 2.0)), reduction)
@@ -119,9 +149,16 @@ class ScheduledFocalLoss(LogitLoss):
     Args:
         schedule: (first epoch, gamma) pairs, the first at epoch 0, epochs increasing. M20's
             'scheduled 5,3,2' is ((0, 5), (100, 3), (250, 2)).
+        reduction: 'mean', 'sum' or 'none'.
 
     Raises:
-        ValueError: an empty or unordered schedule, or a negative gamma.
+        ValueError: an empty or unordered schedule, or a negative gamma; wrong shapes when called.
+
+    Examples:
+        >>> loss = ScheduledFocalLoss(((0, 5.0), (100, 3.0), (250, 2.0)))
+        >>> loss.start_epoch(100)
+        >>> loss.gamma
+        3.0
     """
 
     def __init__(self, schedule: Sequence[tuple[int, float]], reduction: Reduction = "mean") -> None:
@@ -133,7 +170,7 @@ class ScheduledFocalLoss(LogitLoss):
         self.start_epoch(0)
 
     def start_epoch(self, epoch: int) -> None:
-        """Use the gamma of this epoch from now on. Raises ValueError for a negative epoch."""
+        """Set gamma to that of this epoch. Raises ValueError for a negative epoch."""
         if epoch < 0:
             raise ValueError(f"epoch must be >= 0. Got {epoch}.")
         self.gamma = [gamma for first, gamma in self.schedule if first <= epoch][-1]
@@ -143,3 +180,15 @@ class ScheduledFocalLoss(LogitLoss):
 
     def extra_repr(self) -> str:
         return f"schedule={self.schedule}"
+
+
+def scheduled(gammas: Sequence[float], epochs: int | None) -> ScheduledFocalLoss:
+    """M20's schedule: gamma changes after 100 and 250 of 350 epochs, here after the same fractions of `epochs`.
+
+    Raises:
+        ValueError: fewer than 4 epochs.
+    """
+    changes = (0, 2 * epochs // 7, 5 * epochs // 7) if epochs else ()
+    if len(set(changes)) < 3:
+        raise ValueError(f"gamma changes after 2/7 and 5/7 of the epochs: needs at least 4. Got {epochs}.")
+    return ScheduledFocalLoss(list(zip(changes, gammas, strict=True)))

@@ -1,4 +1,4 @@
-"""PyTorch's forward mode of differentiation, made ready without its warning."""
+"""Load PyTorch's forward-mode differentiation without its warning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 @functools.cache
 def load_forward_mode() -> None:
-    """Let PyTorch load what it needs for its first forward derivative: it warns of `torch.jit.script`, its own."""
+    """Compute a first forward derivative, and hide PyTorch's own warning about `torch.jit.script`."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`torch.jit.script`", FutureWarning)
         torch.func.jvp(torch.sin, (torch.zeros(1),), (torch.zeros(1),))

@@ -1,4 +1,4 @@
-"""Cross-entropy with a penalty on the trace of its Hessian, after KN24 Fig. 4, whose loss the text at hand has lost."""
+"""Cross-entropy with a penalty on the trace of its Hessian, after KN24 Fig. 4; the text we read lacks its formula."""
 
 from __future__ import annotations
 
@@ -14,13 +14,20 @@ from focal_lib.validation import check_number
 class HessianTraceLoss(TrainingLoss):
     r"""Cross-entropy plus :math:`\lambda|\operatorname{tr}H|`, H its Hessian in the weights.
 
-    The trace of each batch is estimated with one vector of random signs. The absolute value keeps an estimate below 0
-    from being rewarded.
+    It follows KN24 Fig. 4. The trace of each batch is estimated with one vector of random signs. The absolute value
+    keeps a negative estimate from being rewarded.
 
-    The penalty needs the weights, so it is in `objective`; called with logits and labels it is cross-entropy.
+    The penalty needs the weights and is only in `objective`; called with logits and labels, the loss is cross-entropy.
 
     Raises:
         ValueError: lam < 0; wrong shapes when called.
+
+    Examples:
+        >>> loss, model = HessianTraceLoss(lam=0.1), nn.Linear(1, 2, bias=False)
+        >>> _ = nn.init.zeros_(model.weight)  # q = 0.5, and the trace is 0.5
+        >>> logits, draws = model(torch.ones(1, 1)), torch.Generator().manual_seed(0)
+        >>> round(loss.objective(logits, torch.tensor([0]), model, draws).item(), 4)  # log 2 + 0.1 * (0 or 1)
+        0.7931
     """
 
     one_graph = False
@@ -34,7 +41,7 @@ class HessianTraceLoss(TrainingLoss):
         return cross_entropy(logits, labels)
 
     def objective(self, logits: Tensor, labels: Tensor, model: nn.Module, generator: torch.Generator) -> Tensor:
-        """Scalar: the loss with its penalty, for weights that the logits (n, K) were computed with."""
+        """The loss with its penalty, a scalar, for the weights of the model, which gave the logits (n, K)."""
         loss: Tensor = self(logits, labels)
         if self.lam == 0:
             return loss

@@ -8,21 +8,24 @@ from torch import Tensor, nn
 from focal_lib.losses.base import TrainingLoss, check_batch
 from focal_lib.validation import check_number
 
-LARGE = 20_000  # samples whose kernel is not held in memory: a training set, where its summary is taken; no batch
+LARGE = 20_000  # above this number of samples (a training set, not a batch) the kernel is not held in memory
 
 
 def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: float = 0.4, divided_by: int = 1) -> Tensor:
-    r"""The MMCE of a batch, with the kernel :math:`k(r, r') = e^{-|r - r'|/0.4}` and the square root.
+    r"""The maximum mean calibration error of a batch (Kumar, Sarawagi and Jain 2018), a scalar.
 
-    Unweighted, their MMCE_m: :math:`\sqrt{\sum_{ij}(c_i-r_i)(c_j-r_j)k(r_i,r_j)}/m`. Weighted, MMCE_w: right and
-    wrong samples each averaged by their own number; 0 where a batch has only one kind. Codes differ: some omit
-    the root, and M20's (github.com/torrvision/focal_calibration, Losses/mmce.py) divides the weighted means by the
-    numbers a second time.
+    The kernel is :math:`k(r, r') = e^{-|r - r'|/0.4}`. The unweighted MMCE_m is
+    :math:`\sqrt{\sum_{ij}(c_i-r_i)(c_j-r_j)k(r_i,r_j)}/m`. The weighted MMCE_w averages right and wrong samples
+    separately, and is 0 if a batch has only one kind. Implementations differ: some omit the root, and M20's
+    (github.com/torrvision/focal_calibration, Losses/mmce.py) divides the weighted means by the numbers a second time.
 
     Args:
-        confidence: (m,), in [0, 1]; correct: (m,), 0 or 1.
-        divided_by: the power of the number of right, or of wrong, samples by which theirs are divided: 1 for their
-            mean, 2 as M20's code has it. Of MMCE_w only.
+        confidence: (m,), in [0, 1].
+        correct: (m,), 0 or 1.
+        weighted: MMCE_w instead of MMCE_m.
+        width: of the kernel.
+        divided_by: for MMCE_w, the power of the numbers of right and wrong samples that divides their sums: 1 for the
+            mean, 2 in M20's code.
     """
     large = len(confidence) > LARGE
     if not large:
@@ -40,7 +43,7 @@ def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: floa
 
 
 def _by_sorting(confidence: Tensor, gap: Tensor, width: float) -> Tensor:
-    r""":math:`\sum_{ij}g_ig_je^{-|r_i-r_j|/w}` without the m x m kernel, in float64: with the samples sorted it is
+    r""":math:`\sum_{ij}g_ig_je^{-|r_i-r_j|/w}` without the m x m kernel, in float64. With sorted samples it is
 
     :math:`\sum_ig_i^2+2\sum_ig_ie^{-r_i/w}\sum_{j<i}g_je^{r_j/w}`.
     """
@@ -52,17 +55,21 @@ def _by_sorting(confidence: Tensor, gap: Tensor, width: float) -> Tensor:
 
 
 class MMCELoss(TrainingLoss):
-    """Mean cross-entropy plus lam times the MMCE of the batch: no loss of single samples, so no reduction.
+    """Mean cross-entropy plus lam times the MMCE of the batch (Kumar, Sarawagi and Jain 2018). It has no reduction.
 
     Args:
-        lam: >= 0; M20 appendix D has 2 for images and 8 for documents.
-        weighted: MMCE_w rather than MMCE_m; which of them they use the texts of M20 and L25 do not tell, M20's code
-            the former.
-        divided_by: see `mmce`; 2 is M20's code, in which the same lam weighs less, the less the more samples are
-            right and wrong.
+        lam: >= 0; M20 appendix D uses 2 for images and 8 for documents.
+        weighted: MMCE_w instead of MMCE_m. M20's code uses MMCE_w; the texts of M20 and L25 do not say which.
+        divided_by: see `mmce`; 2 is M20's code, where the penalty is smaller for the same lam, and shrinks with the
+            numbers of right and wrong samples.
 
     Raises:
         ValueError: lam negative; wrong shapes when called.
+
+    Examples:
+        >>> logits, labels = torch.tensor([[0.8, 0.2], [0.8, 0.2]]).log(), torch.tensor([0, 1])
+        >>> round(float(MMCELoss(lam=2.0)(logits, labels)), 4)  # 0.9163 + 2 * (0.8 - 0.2)
+        2.1163
     """
 
     def __init__(self, lam: float = 2.0, weighted: bool = True, divided_by: int = 1) -> None:

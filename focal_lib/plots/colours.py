@@ -12,22 +12,10 @@ import re
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 
+from focal_lib.loss_records import LOSS_RECORDS
+
 CROSS_ENTROPY = "#000000"
-LOSSES = {  # by the names of `losses.by_name`; labels may write a space for the hyphen
-    "flsd-532": "#8C6A3F",
-    "flsd-53": "#B2790C",
-    "fcl-l1": "#E0527A",
-    "fcl": "#CE3401",
-    "brier": "#1B7E2A",
-    "label-smoothing": "#703F0E",
-    "mmce-m20": "#5E5E10",
-    "mmce": "#85861F",
-    "dual-focal": "#9E122B",
-    "adafocal": "#1D4514",
-    "focal-scheduled-532": "#5A5F66",
-    "focal-scheduled-531": "#83888F",
-    "hessian-trace": "#6B5B95",
-}
+LOSSES = {name: record.colour for name, record in LOSS_RECORDS.items() if record.colour}
 SERIES = ("#0072B2", "#D55E00", "#00875F", "#B5558F", "#A87400", "#4A7FA5")  # curves that are of no loss
 ACCENTS = SERIES[:2]  # what is measured, and its gap to what was wanted
 
@@ -61,12 +49,10 @@ def _place(size: float, largest: float) -> float:
 _SCALES = {1: (_scale(_ABOVE), max(_ABOVE)), -1: (_scale(_BELOW), max(_BELOW))}
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
-_SPELT = {
-    "fcl with l1": "fcl-l1",
-    "fcl, absolute": "fcl-l1",
-    "mmce as in m20's code": "mmce-m20",
-}  # as tables and legends write it
-_NAMED = "|".join([*_SPELT, *(name.replace("-", "[ -]") for name in LOSSES)])
+_SPELT = {"fcl, absolute": "fcl-l1"}  # as tables and legends write it
+for _name in LOSSES:
+    _SPELT |= dict.fromkeys((_name, _name.replace("-", " "), LOSS_RECORDS[_name].printed.lower()), _name)
+_NAMED = "|".join(map(re.escape, sorted(_SPELT, key=len, reverse=True)))  # 'fcl-l1' before 'fcl'
 _MENTION = re.compile(
     rf"(?P<other>\b(?:{_NAMED})\b)|(?P<ce>\bcross-entropy\b)"
     rf"|\\gamma = {_NUMBER}|\b(?:proper-)?focal,? (?:gamma (?:= )?)?{_NUMBER}|\bgamma = {_NUMBER}",
@@ -96,8 +82,7 @@ def colour_of(label: str) -> str | None:
     if found["ce"]:
         return CROSS_ENTROPY
     if found["other"]:
-        name = found["other"].lower()
-        return LOSSES[_SPELT.get(name, name.replace(" ", "-"))]
+        return LOSSES[_SPELT[found["other"].lower()]]
     return gamma_colour(float(next(number for number in found.groups()[2:] if number)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from focal_lib.loss_records import LOSS_RECORDS
 from reproduction.engine.papers import FCL_OF_L25
 from reproduction.engine.recipes import RECIPES
 from reproduction.engine.spec import Spec
@@ -27,13 +28,6 @@ _RECIPES = {  # data set -> those a paper has for it
     "tiny-imagenet": ("kk24-tinyimagenet", "l25-tinyimagenet"),
     **dict.fromkeys(("20-newsgroups-m20", *_ALSO), ("m20-newsgroups",)),
     "sst": ("m20-sst",),
-}
-# loss -> gamma or lambda that a paper trains images, and texts, with; of dual focal loss what its inventors have
-_PARAMETERS: dict[str, tuple[str, tuple[float, ...], tuple[float, ...]]] = {
-    "focal": ("gamma", (0, 1, 2, 3, 5, 7), (0, 1, 2, 3)),
-    "label-smoothing": ("lam", (0.05,), (0.05,)),
-    "mmce-m20": ("lam", (2,), (8,)),
-    "dual-focal": ("gamma", (5,), (5,)),
 }
 _NOBODYS = {
     "mmce": "MMCE as in Kumar et al. (2018): M20's published code divides once more, as mmce-m20 does",
@@ -79,9 +73,9 @@ def _of_loss(spec: Spec) -> list[str]:
             return [f"FCL of this network and data set, for which L25 A.10 has no gamma and lambda: {spec.label}"]
         if theirs != (spec.gamma, spec.lam):
             return [f"{spec.label}, where L25 A.10 has gamma {theirs[0]:g}, lambda {theirs[1]:g}"]
-    if spec.loss in _PARAMETERS:
-        name, images, texts = _PARAMETERS[spec.loss]
-        values = texts if spec.dataset in _TEXTS else images
+    record = LOSS_RECORDS[spec.loss]
+    if values := record.texts if spec.dataset in _TEXTS else record.images:
+        (name,) = record.parameters
         if getattr(spec, name) not in values:
             return [f"{spec.label}, where they have {name} {', '.join(f'{value:g}' for value in values)}"]
     return []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from focal_lib.loss_records import LOSS_RECORDS
+
 # (data set, network) -> gamma, lambda of FCL: L25 A.10. Its column heads are lost; we read gamma first, as section
 # 5.5.2 finds 0.5 the best lambda, which stands in the second column only.
 FCL_OF_L25: dict[tuple[str, str], tuple[float, float]] = {
@@ -19,20 +21,11 @@ FCL_OF_L25: dict[tuple[str, str], tuple[float, float]] = {
     ("finsen", "gp-cnn-glove"): (4.0, 4.0),
 }
 
-_ADVICE = {
-    "proper-focal": "KK24 trains no network with it; its focal losses have gamma 1 to 7",
-    "label-smoothing": "L25 has lam 0.05",
-    "mmce": "M20 has lam 2 for images and 8 for texts, in its code for mmce-m20",
-    "mmce-m20": "M20 has lam 2 for images and 8 for texts",
-    "dual-focal": "Tao et al. (2023) have gamma 5",
-    "hessian-trace": "this book's grid has lam 1e-4 to 2e-3; 0 is cross-entropy with its trace on record",
-}
-
 
 def advise(loss: str, dataset: str, model: str) -> str:
     """What the papers have for a parameter of the loss, for that network on that data set where they say so."""
     if loss not in ("fcl", "fcl-l1"):
-        return _ADVICE[loss]
+        return LOSS_RECORDS[loss].papers
     what = "" if loss == "fcl" else ", for fcl,"
     if (dataset, model) in FCL_OF_L25:
         gamma, lam = FCL_OF_L25[dataset, model]

@@ -10,27 +10,12 @@ from dataclasses import Field, dataclass, field, fields, replace
 from numbers import Real
 from typing import Any
 
+from focal_lib.loss_records import LOSS_RECORDS
 from reproduction.engine.papers import advise
 from reproduction.engine.recipes import PRECISIONS, RECIPES, Recipe
 
 # loss -> the parameters it uses, of gamma and lam (the weight of the added term, or the smoothing)
-LOSSES: dict[str, tuple[str, ...]] = {
-    "focal": ("gamma",),
-    "proper-focal": ("gamma",),
-    "brier": (),
-    "label-smoothing": ("lam",),
-    "mmce": ("lam",),
-    "mmce-m20": ("lam",),
-    "focal-scheduled-532": (),
-    "focal-scheduled-531": (),
-    "flsd-53": (),
-    "flsd-532": (),
-    "adafocal": (),
-    "dual-focal": ("gamma",),
-    "hessian-trace": ("lam",),
-    "fcl": ("gamma", "lam"),
-    "fcl-l1": ("gamma", "lam"),
-}
+LOSSES = {name: record.parameters for name, record in LOSS_RECORDS.items()}
 
 _OWN = ("epochs", "batch_size", "learning_rate")  # what a run may have instead of its recipe's
 _SPELLED_OUT = {"book-fast": ("epochs",)}  # in the names of runs, though the recipe has it: as the first runs have
@@ -94,7 +79,7 @@ class Spec:
             raise ValueError(f"precision must be recipe, {' or '.join(PRECISIONS)}. Got {self.precision!r}.")
         self._leave_to_recipe()
         self._check_parameters(() if cross_entropy else LOSSES[self.loss], "cross-entropy" if cross_entropy else "")
-        if self.loss.startswith("focal-scheduled") and self.training.epochs < 4:
+        if LOSS_RECORDS[self.loss].of_epochs and self.training.epochs < 4:
             raise ValueError(
                 f"{self.loss} changes gamma after 2/7 and 5/7 of the epochs: epochs must be at least 4. "
                 f"Got {self.training.epochs}."
@@ -114,9 +99,8 @@ class Spec:
             value = getattr(self, parameter)
             if value is _NOT_GIVEN:
                 if parameter in uses and self.loss != "focal":
-                    raise ValueError(
-                        f"{self.loss} needs {parameter}: {advise(self.loss, self.dataset, self.model)}. Got none."
-                    )
+                    advice = advise(self.loss, self.dataset, self.model)
+                    raise ValueError(f"{self.loss} needs {parameter}{f': {advice}' if advice else ''}. Got none.")
                 object.__setattr__(self, parameter, 0.0)
             elif value and parameter not in uses:
                 raise ValueError(f"{name or self.loss} has no {parameter}: leave it out. Got {value:g}.")
@@ -159,9 +143,7 @@ class Spec:
     @property
     def label(self) -> str:
         """For tables and legends, as 'cross-entropy', 'focal 3', 'fcl 2 0.5'."""
-        if self.is_focal:
-            return "cross-entropy" if self.is_cross_entropy else f"focal {self.gamma:g}"
-        return " ".join([self.loss, *(f"{getattr(self, name):g}" for name in LOSSES[self.loss])])
+        return LOSS_RECORDS[self.loss].label(self.gamma, self.lam)
 
     @property
     def name(self) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from pandas.io.formats.style import Styler
 
+from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.metrics.detection import DETECTION_SCORES
 
 WORDS = {
@@ -38,19 +39,7 @@ WORDS = {
     "nll": "NLL",
     "smooth-ece": "smooth ECE",
     # losses
-    "adafocal": "AdaFocal",
-    "dual-focal": "dual focal",
-    "fcl": "FCL",
-    "fcl-l1": "FCL with L1",
-    "flsd-53": "FLSD-53",
-    "flsd-532": "FLSD-532",
-    "focal-scheduled-531": "focal 5-3-1",
-    "focal-scheduled-532": "focal 5-3-2",
-    "hessian-trace": "Hessian trace",
-    "label-smoothing": "label smoothing",
-    "mmce": "MMCE",
-    "mmce-m20": "MMCE as in M20's code",
-    "proper-focal": "proper focal",
+    **{name: record.printed for name, record in LOSS_RECORDS.items() if record.printed != name},
     # calibrators
     "focal-temperature": "focal temperature",
     "structured-matrix": "structured matrix",
@@ -99,8 +88,12 @@ WORDS = {
     "wide-resnet-26-10": "Wide ResNet 26-10",
 }
 _NUMBER = r"(\d+(?:\.\d+)?)"
-_BOTH = re.compile(rf"(?<![\w-])(fcl|fcl-l1) {_NUMBER} {_NUMBER}(?![\w.]*\w)")  # with gamma and lambda
-_LAMBDA = re.compile(rf"(?<![\w-])(mmce|mmce-m20) {_NUMBER}(?![\w.]*\w)")
+_WEIGHTED = "|".join(
+    name for name, record in LOSS_RECORDS.items() if record.parameters == ("lam",) and name != "label-smoothing"
+)
+_WITH_BOTH = "|".join(name for name, record in LOSS_RECORDS.items() if record.parameters == ("gamma", "lam"))
+_BOTH = re.compile(rf"(?<![\w-])({_WITH_BOTH}) {_NUMBER} {_NUMBER}(?![\w.]*\w)")
+_LAMBDA = re.compile(rf"(?<![\w-])({_WEIGHTED}) {_NUMBER}(?![\w.]*\w)")
 _CORRUPTED = re.compile(r"(?<![\w-])cifar10-c-([a-z]+(?:-[a-z]+)*)-([1-5])(?![\w-])")
 _SCORED = re.compile(rf"\b(auroc|fpr95) ({'|'.join(DETECTION_SCORES)})\b")
 _SYMBOL = re.compile(r"(γ|λ) (?=\d)")

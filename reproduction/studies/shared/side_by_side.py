@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from focal_lib.loss_records import LOSS_RECORDS
 from reproduction.studies.printed_tables import kk24_table1, printed_tables
 from reproduction.studies.shared.over_seeds import summarise
 
 # names in this book's runs -> as printed; others are the same
 _LOSSES = {"focal-scheduled-531": "focal 5-3-1", "focal-scheduled-532": "focal 5-3-2"}
-_WITH_PARAMETERS = ("fcl", "dual-focal", "mmce", "label-smoothing")  # printed without them
+_WITH_PARAMETERS = {name for name, record in LOSS_RECORDS.items() if record.parameters} - {"focal"}  # printed without
 _HEADINGS = {"pre": "as trained", "post": "after temperature scaling"}
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from focal_lib import losses
+from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.losses import (
     FLSD53,
     FLSD532,
@@ -19,7 +20,7 @@ from focal_lib.losses import (
     ScheduledFocalLoss,
 )
 from focal_lib.losses.base import TrainingLoss
-from focal_lib.losses.by_name import BUILDERS, build
+from focal_lib.losses.by_name import build
 
 
 @pytest.mark.parametrize("loss", [FocalLoss(0.5), FocalLoss(3), ProperFocalLoss(2), BrierLoss()], ids=str)
@@ -99,7 +100,7 @@ def test_bad_input(batch):
         FocalLoss(1)(batch[0], batch[1][:19])
 
 
-@pytest.mark.parametrize("name", BUILDERS)
+@pytest.mark.parametrize("name", LOSS_RECORDS)
 def test_a_training_loop_can_treat_all_alike(batch, name):
     loss = build(name, gamma=2.0, lam=0.0 if name == "hessian-trace" else 0.1, epochs=4)
     assert isinstance(loss, TrainingLoss)

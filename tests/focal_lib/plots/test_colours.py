@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 
-from focal_lib.losses.by_name import BUILDERS
+from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.metrics.bins import Bins
 from focal_lib.plots.colours import (
     ACCENTS,
@@ -104,7 +104,7 @@ def test_distance_is_that_of_oklab():
 
 
 def test_every_loss_of_the_book_has_a_colour():
-    assert set(LOSSES) == set(BUILDERS) - {"focal", "proper-focal"}
+    assert set(LOSSES) == set(LOSS_RECORDS) - {"focal", "proper-focal"}
 
 
 @pytest.mark.parametrize(
