@@ -1,6 +1,6 @@
 """Checks at the boundary: each says what was expected and what came, before any work begins.
 
-Arrays may be NumPy's or torch's. torch is not imported: what has no other need of it, as specifications, starts fast.
+Arrays may be NumPy's or torch's. torch is not imported. Under torch.compile and torch.export numbers are not looked at.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import math
 from typing import Any
 
 import numpy as np
+
+from focal_lib.arrays import array_namespace, is_compiling, logsumexp, to_numpy
 
 
 def check_number(value: Any, name: str, *, minimum: float = -math.inf, above: float = -math.inf) -> float:
@@ -42,6 +44,8 @@ def check_logits(logits: Any, *, classes: bool = True, name: str = "logits") -> 
         raise ValueError(f"{name} must have shape (..., K) with K >= 2. Got {shape}.")
     if 0 in shape:
         raise ValueError(f"{name} must not be empty. Got shape {shape}.")
+    if is_compiling():
+        return
     finite = logits.isfinite() if hasattr(logits, "isfinite") else np.isfinite(logits)
     if not bool(finite.all()):
         bad = int((~finite).sum())
@@ -61,9 +65,11 @@ def check_probs(probs: Any, *, name: str = "probs") -> None:
 
 
 def check_log_probs(log_probs: Any, *, name: str = "log_probs") -> None:
-    """A tensor (..., K), finite, with logsumexp 0 over K (to 1e-6; 1e-3 below float64). Else ValueError."""
+    """(..., K), finite, with logsumexp 0 over K (to 1e-6; 1e-3 below float64). Else ValueError."""
     check_logits(log_probs, name=name)
-    error = float(log_probs.detach().logsumexp(-1).abs().max())
+    total = logsumexp(to_numpy(log_probs))
+    xp = array_namespace(total)
+    error = float(xp.max(xp.abs(total)))
     if error > _tolerance(log_probs):
         raise ValueError(f"{name} must be log-probabilities, with logsumexp 0 over the classes. Got {error:.3g}.")
 

@@ -33,7 +33,7 @@ shrinkage: float = 0.0  # precision of a prior that draws gamma towards 0, for f
 resamples: int = 1000  # number of resamples of the bootstrap; at least 1
 relevant: float = 0.005  # smallest gain that matters, as a share of the NLL or Brier score; in [0, 1)
 force: bool = False  # go on where the data look wrong; what did is then among the notes
-out: str = ""  # folder for calibrator.json, metrics.parquet and report.html; empty for none
+out: str = ""  # folder for calibrator.json, metrics.csv and report.html; empty for none
 
 # %% tags=["hide-input"]
 from IPython.display import Markdown

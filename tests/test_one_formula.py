@@ -44,7 +44,7 @@ def test_newton_sums(batch, gamma):
         / (2 * step)
         for e in torch.eye(2, dtype=torch.float64)
     ]
-    found = focal_sums(0.7, gamma, z, y)
+    found = focal_sums(0.7, gamma, z.numpy(), y.numpy())
     np.testing.assert_allclose(found[:3], [float(nll(at)), *gradient.tolist()], rtol=1e-9)
     hessian = [float(columns[0][0]), float(columns[0][1]), float(columns[1][1])]
     np.testing.assert_allclose(found[3:], hessian, rtol=1e-5, atol=1e-4)

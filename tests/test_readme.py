@@ -3,6 +3,8 @@
 import re
 import tomllib
 
+import pytest
+
 from reproduction.checkout import ROOT
 from reproduction.ledger import readme, verdicts
 
@@ -41,8 +43,14 @@ def test_what_is_to_be_installed_is_there():
             assert set(extra.split(",")) <= set(known)
 
 
-def test_lock_file_holds_versions_and_no_addresses():
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    assert lines
-    assert not [line for line in lines if "://" in line or line.startswith("-")]
-    assert all("==" in line for line in lines)
+@pytest.mark.parametrize("lock", ["requirements.lock", "benchmarks/requirements.lock", "workflow/browser.lock"])
+def test_lock_files_hold_versions_and_hashes_and_no_addresses(lock):
+    text = (ROOT / lock).read_text()
+    assert "://" not in text
+    packages = re.split(r"\n(?=\S)", text.strip())
+    assert packages
+    for package in packages:
+        pin, *hashes = package.split(" \\\n")
+        assert re.fullmatch(r"[\w.-]+==[\w.+]+( ; .+)?", pin), pin
+        assert hashes, pin
+        assert all(re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}", line) for line in hashes), pin

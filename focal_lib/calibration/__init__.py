@@ -22,9 +22,9 @@ from focal_lib.calibration.calibrators.temperature import (
     PAPER_TEMPERATURES,
     TemperatureScaling,
 )
-from focal_lib.calibration.calibrators.torch_module import write_onnx
 from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
 from focal_lib.calibration.logit_sets import LogitSet, as_logits
+from focal_lib.calibration.onnx_file import write_onnx
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 
 __all__ = [
@@ -52,7 +52,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`calibrate`, which users look for here, lies in the tool above: looked up when it is asked for."""
+    """Import `calibrate` from focal_lib.tool on first use: it depends on this package."""
     if name == "calibrate":
         return import_module("focal_lib.tool").calibrate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

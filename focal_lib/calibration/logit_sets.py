@@ -1,4 +1,4 @@
-"""Somebody's logits with labels, checked, as what to fit on and what to test on."""
+"""Sets of logits with labels, checked, to fit on and to test on."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from focal_lib.arrays import logsumexp, total
 from focal_lib.calibration.rounded import rounding_of
 from focal_lib.metrics.samples import Samples
 
@@ -49,13 +48,19 @@ class LogitSet:
     """Logits (n, K), an array or samples of a memory map, with labels int64 (n,).
 
     Attributes:
-        groups: int64 (n,), of samples that are not independent and stay together in splits; None where all are.
-        slices: int64 (n,), by which errors are reported one by one; None for the whole alone.
-        weights: float64 (n,), what each sample counts; None where all count the same.
-        score_columns: names in the table that the scores came from; None where they came from none.
-        class_names, slice_names: for the columns of the logits, and for the numbers in slices.
-        layout: in which the scores were given (focal_lib.tool.inputs.layouts).
-        notes: what was done to bring them into this form, in sentences.
+        groups: int64 (n,), the group of each sample; samples of one group are dependent and stay together in splits.
+            None: all samples are independent.
+        slices: int64 (n,), the slice of each sample; errors are reported for each slice. None: for the whole only.
+        weights: float64 (n,), sample weights; None: equal weights.
+        score_columns: names of the score columns in the table that was read; None: not read from a table.
+        class_names, slice_names: names of the columns of the logits, and of the numbers in slices.
+        layout: layout of the scores that were given (focal_lib.tool.inputs.layouts).
+        notes: the conversions that were applied, in sentences.
+
+    Examples:
+        >>> data = LogitSet(np.zeros((4, 3)), np.array([0, 1, 2, 0]))
+        >>> len(data), data.classes, data.take(np.array([3, 1])).labels.tolist()
+        (4, 3, [1, 0])
     """
 
     logits: np.ndarray | SelectedSamples
@@ -87,7 +92,7 @@ class LogitSet:
 
 
 def slices_of(sets: Sequence[LogitSet]) -> dict[str, np.ndarray]:
-    """Name of each slice -> which samples, of the sets one after the other, are in it, (n,); {} if none are given."""
+    """Name of each slice -> mask (n,) over the concatenated sets; {} without slices."""
     codes = [data.slices for data in sets if data.slices is not None]
     if not codes or len(codes) < len(sets):
         return {}
@@ -99,17 +104,21 @@ Sets = dict[str, LogitSet]  # 'validation' and 'test', or 'all'
 
 
 def as_logits(values: np.ndarray, given: Given, name: str = "logits") -> np.ndarray:
-    """Logits from what is given: log-probabilities as they are; of probabilities the logarithm, of 0 that of 1.2e-38.
+    """Convert scores (n, K) to logits: log(max(p, 1.2e-38)) of probabilities, others unchanged.
 
     Raises:
-        ValueError: the values are something else than given.
+        ValueError: the values are not finite, or not of the kind `given`.
+
+    Examples:
+        >>> as_logits(np.array([[0.25, 0.75]]), "probs").round(3).tolist()
+        [[-1.386, -0.288]]
     """
     check_given(values, np.zeros(len(values), dtype=np.int64), given, name)
     return convert(values, given)
 
 
 def convert(values: np.ndarray, given: Given) -> np.ndarray:
-    """As as_logits, unseen."""
+    """Convert as `as_logits`, without checks."""
     if given != "probs":
         return values
     wide = values if values.dtype == np.float64 else values.astype(np.float32)
@@ -117,15 +126,15 @@ def convert(values: np.ndarray, given: Given) -> np.ndarray:
 
 
 def look_like_probs(low: float, high: float, off_one: float) -> bool:
-    """Whether numbers from low to high, with sums of samples as far from 1 as that, may be rounded probabilities."""
+    """Whether values in [low, high], with sums that differ from 1 by at most off_one, may be rounded probabilities."""
     return low >= 0 and high <= 1 + 1e-3 and off_one < 1e-2
 
 
 def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str) -> None:
-    """Read the values (n, K) once, in chunks, and compare with what they are said to be.
+    """Check, in one pass over chunks, that the values (n, K) are of the kind `given`.
 
     Raises:
-        ValueError: they are something else.
+        ValueError: they are not.
     """
     if given not in FLAG:
         raise ValueError(f"given must be one of {', '.join(FLAG)}. Got {given!r}.")
@@ -151,7 +160,7 @@ def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str)
 
 
 def _remedy(values: np.ndarray, low: float, high: float, off_one: float) -> str:
-    """Where numbers given as probabilities are none, for messages."""
+    """Likely cause of values that are not probabilities, for messages."""
     if low < 0:
         return f"for logits say {FLAG['logits']}."
     if 1 < high <= 101:
@@ -162,25 +171,26 @@ def _remedy(values: np.ndarray, low: float, high: float, off_one: float) -> str:
     return "is every column a class?"
 
 
-def _not_finite(z: Tensor, _: Tensor) -> tuple[Tensor]:
-    return (~torch.isfinite(z).all(-1),)
+def _not_finite(z: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
+    return (~np.isfinite(z).all(-1),)
 
 
-def _extremes(z: Tensor, _: Tensor) -> np.ndarray:
+def _extremes(z: np.ndarray, _: np.ndarray) -> np.ndarray:
     """Whether any is not finite, -min, max, and the largest of abs(sum - 1) and of abs(logsumexp) of a sample."""
-    if not bool(torch.isfinite(z).all()):
+    low, high = z.min(), z.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
         return np.array([1.0, 0, 0, 0, 0])
-    found = -z.min(), z.max(), (z.sum(-1) - 1).abs().max(), torch.logsumexp(z, -1).abs().max()
-    return np.array([0.0, *map(float, found)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.array([0.0, -low, high, np.abs(total(z) - 1).max(), np.abs(logsumexp(z)).max()])
 
 
 def split(whole: LogitSet, share: float = 0.5, seed: int = 0) -> Sets:
-    """Validation and test parts of one set, at random; where it has groups, each whole in one of them.
+    """Split one set at random into validation and test parts; no group is split.
 
-    Then the validation part has that share of the samples as nearly as the groups, in a random order, allow.
+    With groups, the validation part has the share that is closest to `share` for a random order of the groups.
 
     Raises:
-        ValueError: share not in (0, 1), a part without samples, or one group alone.
+        ValueError: share not in (0, 1), a part without samples, or only one group.
     """
     count = round(share * len(whole)) if 0 < share < 1 else 0
     if not 0 < count < len(whole):
@@ -201,10 +211,10 @@ def split(whole: LogitSet, share: float = 0.5, seed: int = 0) -> Sets:
 
 
 def fit_and_test_sets(sets: Sets, share: float = 0.5, seed: int = 0) -> tuple[LogitSet, LogitSet]:
-    """What to fit on and what to test on; one set alone is split.
+    """The set to fit on and the set to test on; a single set is split.
 
     Raises:
-        ValueError: as split; one class alone to fit on; validation and test sets of different classes, or layouts.
+        ValueError: as `split`; labels of one class only; validation and test sets of different classes or layouts.
     """
     sets = split(sets["all"], share, seed) if "all" in sets else sets
     validation, test = sets["validation"], sets["test"]

@@ -1,4 +1,4 @@
-"""Memory that there is, compared with what a file would need before any of it is taken."""
+"""Available memory, checked before a file is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIMITS = (  # of a container: its limit and what it uses, of version 2 of contr
 
 
 def available_memory() -> int:
-    """Bytes that this process can take: those of the machine, or fewer where a container or a limit says so."""
+    """Bytes available to this process: the machine's, or fewer under a container's or a process limit."""
     found = [_of_machine()]
     for limit, used in _LIMITS:
         try:
@@ -31,7 +31,7 @@ def available_memory() -> int:
 
 
 def _of_machine() -> int:
-    """Bytes available, as Linux estimates them; half of all memory, where a system says only that; else 2 GB."""
+    """Linux's estimate of available bytes; else half of all memory; else 2 GB."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")) * 1024
@@ -44,7 +44,7 @@ def _of_machine() -> int:
 
 
 def _own_addresses() -> int:
-    """Bytes of addresses that this process has taken, on Linux."""
+    """Address space used by this process, in bytes, on Linux."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -52,7 +52,7 @@ def require_memory(size: int, what: str) -> None:
     """ValueError unless so many bytes are available.
 
     Args:
-        what: needs them: 'logits in x.npz, (1000000000, 4) float64,'.
+        what: what needs them, for the message: 'logits in x.npz, (1000000000, 4) float64,'.
     """
     if size > (there := available_memory()):
         raise ValueError(f"{what} must fit into memory: {_in_words(size)}. Got {_in_words(there)} available.")

@@ -1,4 +1,4 @@
-"""Calibration methods by name: what each is fitted by, and how it is built."""
+"""Calibration methods by name, with their objectives and default options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Method(NamedTuple):
 
     @property
     def label(self) -> str:
-        """For legends and sentences; the objective is said where it is not the method's first."""
+        """Name for legends and sentences, with the objective unless it is the method's default."""
         kind = METHODS.get(self.name)
         return self.name if kind is None or self.objective == kind.first else f"{self.name} by {self.objective}"
 
@@ -43,8 +43,8 @@ class Kind:
     """A calibrator's class, and its options for each objective it can be fitted by; the first is the default.
 
     Attributes:
-        needs: a module that fits it and is installed with focal-lib[methods]; '' for none.
-        counts_samples: whether that module takes no weights, so that those of samples must be whole.
+        needs: the module of focal-lib[methods] that fits it; '' for none.
+        counts_samples: whether sample weights must be whole numbers, since that module takes none.
         fitted_by: the package whose code finds the parameters.
     """
 
@@ -93,20 +93,20 @@ ALL = (*DEFAULT, *(Method(name, METHODS[name].first) for name in METHODS if name
 
 
 def installed() -> tuple[Method, ...]:
-    """Those of ALL whose libraries are there."""
+    """The methods in ALL whose libraries are installed."""
     needs = {method: METHODS[method.name].needs for method in ALL}
     return tuple(method for method, module in needs.items() if not module or importlib.util.find_spec(module))
 
 
 def build(name: str, objective: str = "", **options: Any) -> Calibrator:
-    """A calibrator that is not fitted.
+    """Build an unfitted calibrator.
 
     Args:
-        objective: default the method's first.
-        options: of the calibrator's class, instead of those used here.
+        objective: '' for the method's first.
+        options: arguments of the calibrator's class that replace the defaults here.
 
     Raises:
-        ValueError: an unknown name, or an objective that the method cannot be fitted by.
+        ValueError: an unknown name, or an objective that the method does not have.
     """
     if name not in METHODS:
         raise ValueError(f"methods must be among {', '.join(METHODS)}. Got {name}{_did_you_mean(name)}")
@@ -131,7 +131,7 @@ _ALSO_CALLED = {
 
 
 def _did_you_mean(name: str) -> str:
-    """': did you mean vector?' where a method is called so, or nearly."""
+    """': did you mean vector?' for a synonym or a similar name of a method, else '.'."""
     plain = name.strip().lower().replace("_", "-").replace(" ", "-")
     for ending in ("-scaling", "-calibration", "-regression", "-binning"):
         plain = plain.removesuffix(ending)
@@ -142,10 +142,10 @@ def _did_you_mean(name: str) -> str:
 def parse(methods: str | Iterable[str | tuple[str, str]] = "") -> tuple[Method, ...]:
     """Methods from 'temperature,focal-temperature:adaptive-ece', or from a list of such names or of pairs.
 
-    Temperature scaling by NLL, with which the others are compared, is always the first.
+    Temperature scaling by NLL, the reference of the others, always comes first.
 
     Args:
-        methods: '' for DEFAULT, 'all' in any case for all that are installed. Names may be in any case.
+        methods: '' for DEFAULT, 'all' for all that are installed. Case does not matter.
 
     Raises:
         ValueError: an unknown name or objective.
@@ -174,7 +174,7 @@ def to_keep(name: str, tried: Iterable[Method]) -> Method | None:
     """The method of that name among those tried, AS_GIVEN for 'as-given', None for ''.
 
     Raises:
-        ValueError: an unknown name or objective, or a method that is not tried.
+        ValueError: an unknown name or objective, or a method that is not among those tried.
     """
     if not name.strip():
         return None
@@ -188,15 +188,17 @@ def to_keep(name: str, tried: Iterable[Method]) -> Method | None:
 
 
 def alike_for_all_columns(calibrators: Mapping[Method, Calibrator], *, named: bool) -> dict[Method, Calibrator]:
-    """Those that may be fitted where a column is another option in every sample: the temperatures.
+    """The methods that treat all columns alike, as data of options need: temperature and focal temperature scaling.
 
     Args:
-        named: whether somebody asked for these methods; else others are left out without a word.
+        named: whether the user named the methods; if not, the others are dropped without an error.
 
     Raises:
-        ValueError: a method with parameters for each class, which was named.
+        ValueError: a named method has parameters for each class.
     """
-    found = {method: own for method, own in calibrators.items() if isinstance(own, MappedCalibrator)}
+    found: dict[Method, Calibrator] = {
+        method: own for method, own in calibrators.items() if isinstance(own, MappedCalibrator)
+    }
     if named and (others := [method.label for method in calibrators if method not in found]):
         raise ValueError(
             "methods for options must be temperature or focal-temperature: others have parameters for each column, and "
@@ -206,17 +208,17 @@ def alike_for_all_columns(calibrators: Mapping[Method, Calibrator], *, named: bo
 
 
 def counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> list[Method]:
-    """Those that cannot be fitted with these weights, (n,): they need whole ones, and not all of these are."""
+    """The methods that need whole weights, if some of the weights (n,) are not whole."""
     if weights is None or (weights == np.round(weights)).all():
         return []
     return [method for method in methods if method.name in METHODS and METHODS[method.name].counts_samples]
 
 
 def refuse_counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> None:
-    """Before anything is fitted.
+    """Refuse methods that need whole weights, before anything is fitted.
 
     Raises:
-        ValueError: methods that cannot be fitted with these weights; the message says what helps.
+        ValueError: methods that cannot be fitted with these weights; the message gives the remedy.
     """
     if found := counting_samples(methods, weights):
         names = ", ".join(method.label for method in found)

@@ -1,7 +1,7 @@
-"""Options that are not there: samples with fewer options than others have columns that mean nothing.
+"""Missing options: samples with fewer options than others have unused columns.
 
-Their logit is MISSING, a number so low that their probability is exactly 0 after any temperature and map that can be
-fitted, and so that sums over the options stay finite.
+Their logit is MISSING: so low that their probability is exactly 0 after any fitted temperature and map, and finite, so
+that sums over the options are finite.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ MISSING = -1e30
 
 
 def is_missing(logits: Any) -> Any:
-    """Where an array or tensor of logits holds no option, of its shape."""
+    """Mask of missing options in an array or tensor of logits, of the same shape."""
     return logits <= MISSING / 2

@@ -1,4 +1,4 @@
-"""Whether probabilities were rounded, which makes small ones 0 and large logits of them."""
+"""Detect rounded probabilities: rounding sets small ones to 0, whose logits are extreme."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OFF = 0.05  # units
 
 
 class Rounding(NamedTuple):
-    """The step between numbers, and in words what made it: '4 decimals'."""
+    """The rounding step, and its description: '4 decimals'."""
 
     unit: float
     words: str
@@ -22,11 +22,11 @@ _ROUNDINGS = (Rounding(0.1, "1 decimal"), *(Rounding(10.0**-d, f"{d} decimals") 
 
 
 def rounding_of(p: np.ndarray) -> Rounding | None:
-    """How the probabilities p (n, K) were rounded, None where nothing shows it.
+    """How the probabilities p (n, K) were rounded; None where no rounding is detected.
 
-    The smallest number above 0 is a power of ten (or the smallest of half precision), the smaller ones of all are
-    multiples of it, and the sums of samples are not all 1: a forest's votes are multiples, too, of one part in so many
-    trees, and sum to 1. Two classes that were rounded do that as well; there so fine a step as 1e-4 tells.
+    Three conditions: the smallest number above 0 is a power of ten (or the smallest of half precision); the small
+    numbers are multiples of it; not all samples sum to 1. The votes of a forest are multiples of 1 / (number of
+    trees), too, but sum to 1. Two rounded classes also sum to 1; there the step must be at most 1e-4.
     """
     above = p[p > 0]
     least = above.min() if above.size else 1.0

@@ -30,10 +30,16 @@ _PARSED = 15  # bytes in Python of one byte of JSON
 
 
 def save_calibrator(calibrator: Calibrator, path: str | Path) -> None:
-    """Write a fitted calibrator, whole or not at all.
+    """Write a fitted calibrator as JSON, atomically.
 
     Raises:
-        ValueError: a kind that is not known, or one that is not fitted.
+        ValueError: a class that has no method name here, or a calibrator that is not fitted.
+
+    Examples:
+        >>> from focal_lib.calibration import TemperatureScaling
+        >>> save_calibrator(TemperatureScaling().fit([[0.0, 2.1972]] * 4, [1, 1, 1, 0]), "calibrator.json")
+        >>> load_calibrator("calibrator.json")
+        TemperatureScaling()
     """
     names = {kind: name for name, kind in KINDS.items()}
     if type(calibrator) not in names:
@@ -48,10 +54,16 @@ def save_calibrator(calibrator: Calibrator, path: str | Path) -> None:
 
 
 def load_calibrator(path: str | Path) -> Calibrator:
-    """A calibrator that was saved, with this format of file or one before.
+    """Read a calibrator that `save_calibrator` wrote, in this format or an earlier one.
 
     Raises:
-        ValueError: another file, another version of the format, or one that was changed since.
+        ValueError: not such a file, an unknown format, or a wrong checksum.
+
+    Examples:
+        >>> from focal_lib.calibration import TemperatureScaling
+        >>> save_calibrator(TemperatureScaling().fit([[0.0, 2.1972]] * 4, [1, 1, 1, 0]), "calibrator.json")
+        >>> round(load_calibrator("calibrator.json").temperature_, 3)
+        2.0
     """
     path = Path(path)
     try:
@@ -75,7 +87,7 @@ def load_calibrator(path: str | Path) -> Calibrator:
 
 
 def _read(path: Path) -> str:
-    """Of a file or a pipe; a device may have no end."""
+    """Read a file or a pipe; a device may have no end."""
     mode, size = path.stat().st_mode, path.stat().st_size
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
         raise ValueError("no file")
@@ -89,6 +101,7 @@ def _no_number(constant: str) -> float:
 
 def _fitted(kind: type[Calibrator], content: dict[str, Any]) -> Calibrator:
     parameters, fitted = dict(content["parameters"]), dict(content["fitted"])
+    parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
     if content["format"] == 1 and parameters.get("objective") == "ece":
         parameters["objective"] = "adaptive-ece"
     if content["format"] <= 2 and kind is VectorScaling:
@@ -100,13 +113,15 @@ def _fitted(kind: type[Calibrator], content: dict[str, Any]) -> Calibrator:
         default = getattr(kind, name, None)
         if not name.endswith("_") or name.startswith("_") or not isinstance(default, str | None):
             raise ValueError(f"{name} is nothing that a fit leaves.")
+        if isinstance(value, str) and default is None:
+            raise ValueError(f"{name} must be numbers. Got text.")
         setattr(found, name, np.array(value) if isinstance(value, list) else value)
     _check(found)
     return found
 
 
 def _check(found: Calibrator) -> None:
-    """Finite numbers of the right shapes, seen from what they predict."""
+    """Check that the numbers are finite and of the right shapes, by a prediction."""
     k = found.n_classes_
     if type(k) is not int or k < 2 or np.shape(found.classes_) != (k,):
         raise ValueError(f"classes_ must be n_classes_ >= 2 labels. Got {k!r} and shape {np.shape(found.classes_)}.")
@@ -135,14 +150,14 @@ def _check(found: Calibrator) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON holds it: floats are written so that they read back the same."""
+    """As JSON types; floats are written so that they read back the same."""
     if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str):
         return np.asarray(value).tolist()
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _lines(value: Any, indent: str = "") -> str:
-    """JSON with a line for each name, and for each row of a matrix: a list of numbers is one line, however long."""
+    """JSON with one line for each name and for each row of a matrix."""
     inner = indent + " "
     if isinstance(value, dict):
         parts = [f"{json.dumps(name)}: {_lines(entry, inner)}" for name, entry in value.items()]

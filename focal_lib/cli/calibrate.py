@@ -62,7 +62,7 @@ from focal_lib.cli.progress import progress_line
     "--model-card", "card", type=NEW_FILE, help="Write a section for a model card, in Markdown, into this file, too."
 )
 def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **options: Any) -> None:
-    """Calibrate a model from its logits: calibrator.json, metrics.parquet and report.html in the folder OUT.
+    """Calibrate a model from its logits: calibrator.json, metrics.csv and report.html in the folder OUT.
 
     PATH is npz (logits and labels, or both for validation_ and test_), npy, csv or parquet (a column label), or
     samples*.jsonl of lm-evaluation-harness. Scores (n, K) or, of one class, (n,); multi-label (n, L); (N, K, H, W).

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+_BAR = 20  # characters
 
 
 @contextmanager
 def progress_line() -> Iterator[Callable[[str, int, int], None]]:
     """A function of what is being done, the steps done, and how many there are; the line is gone at the end."""
-    from tqdm import tqdm
+    stream, start, width = sys.stderr, time.monotonic(), 0
+    shown = stream is not None and stream.isatty()
 
-    with tqdm(file=sys.stderr, disable=None, leave=False, bar_format="{desc}  {bar:20} {elapsed}") as bar:
+    def write(line: str) -> None:
+        nonlocal width
+        if shown:
+            line = line[: shutil.get_terminal_size().columns - 1]
+            stream.write(f"\r{line:{width}}")
+            stream.flush()
+            width = len(line)
 
-        def show(doing: str, done: int, of: int) -> None:
-            bar.total, bar.n = of, done
-            bar.set_description_str(doing)
+    def show(doing: str, done: int, of: int) -> None:
+        minutes, seconds = divmod(int(time.monotonic() - start), 60)
+        write(f"{doing}  {'#' * (_BAR * done // of):{_BAR}} {minutes:02}:{seconds:02}")
 
+    try:
         yield show
+    finally:
+        write("")
+        write("")

@@ -1,6 +1,6 @@
-"""How good and how well calibrated: metrics of probabilities (n, K) and labels (n,), with intervals.
+"""Metrics of accuracy and calibration from probabilities (n, K) and labels (n,), with intervals.
 
-A name that ends in `_of` takes confidences (n,) and correctness (n,), which `top_label` gives, and checks nothing.
+Functions that end in `_of` take the confidences (n,) and correctness (n,) that `top_label` returns, unchecked.
 """
 
 from focal_lib.metrics.all_metrics import all_metrics

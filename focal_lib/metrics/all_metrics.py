@@ -1,4 +1,4 @@
-"""Every metric of a table, from one reading of it."""
+"""All metrics of `by_name.METRICS` in one pass over the samples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import functools
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from focal_lib.metrics.bins import (
     DEFAULT_BINS,
@@ -29,17 +28,21 @@ from focal_lib.metrics.smooth import residual_mass, smooth_ece_of_mass
 
 
 def all_metrics(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> dict[str, float]:
-    """The metrics of `by_name.METRICS`, as fractions, by their names: what each function gives, to rounding.
+    """All metrics of `by_name.METRICS` by name, as fractions, equal to the single functions up to rounding.
 
-    Samples are read and checked once, float32 as float32; two numbers of each are kept.
+    Samples are read and checked once, float32 unconverted; only confidence and correctness are kept.
 
     Args:
         probs: (n, K) distributions: array, tensor, memory map or Dask array.
         labels: (n,) integers in 0 ... K-1.
-        n_bins: of each binned error.
+        n_bins: number of bins of each binned error.
 
     Raises:
-        ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1, n_bins < 1.
+        ValueError: probs not (n, K) distributions, labels not integers in 0 ... K-1, n_bins < 1.
+
+    >>> found = all_metrics([[0.8, 0.2]] * 4, [0, 0, 0, 1])
+    >>> found["error"], round(found["ece"], 4)
+    (0.25, 0.05)
     """
     samples = checked_samples(probs, labels)
     (confidence, correct), sums = samples.collect(functools.partial(_of_chunk, inner_edges(n_bins)))
@@ -56,8 +59,8 @@ def all_metrics(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> dict[str
     }
 
 
-def _of_chunk(edges: Tensor, p: Tensor, y: Tensor) -> Parts:
-    """Confidence (m,) and correctness (m,); and what each metric sums."""
+def _of_chunk(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> Parts:
+    """Confidence (m,) and correctness (m,), and the terms that each metric sums."""
     of_label = label_probs(p, y)
     confidence, correct = top_of_chunk(p, y, of_label)
     sums = (

@@ -1,8 +1,8 @@
 """Binned calibration errors and reliability diagrams, from probabilities (n, K) and labels (n,).
 
 Bins of equal width are (lo, hi], with 0 in the first; bins of equal mass are consecutive runs of the sorted
-confidences whose sizes differ by at most one. A function whose name ends in `_of` takes confidences (n,) and
-correctness (n,) instead, and checks nothing: the core that searches call.
+confidences whose sizes differ by at most one. Functions that end in `_of` take confidences (n,) and correctness (n,)
+instead, unchecked, for use in inner loops.
 """
 
 from __future__ import annotations
@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import torch
-from scipy.stats import binom
-from torch import Tensor
+import scipy
 
 from focal_lib.metrics.scores import checked_samples, label_probs, top_label, top_of_chunk
-from focal_lib.threads import one_torch_thread
 
 Binning = Literal["width", "mass"]
 _AT_ONCE = 16_384  # numbers whose temporary arrays stay in the cache
@@ -28,7 +25,12 @@ DEFAULT_BINS = 15
 
 @dataclass(frozen=True)
 class Bins:
-    """Non-empty bins of a reliability diagram, each array (bins,)."""
+    """The non-empty bins of a reliability diagram; arrays (bins,).
+
+    >>> bins = reliability_bins([[0.9, 0.1]] * 2 + [[0.6, 0.4]] * 2, [0, 0, 0, 1])
+    >>> bins.gap.round(4).tolist()
+    [0.1, -0.1]
+    """
 
     count: np.ndarray
     confidence: np.ndarray  # mean in the bin
@@ -40,15 +42,15 @@ class Bins:
         return self.confidence - self.accuracy
 
     def consistency(self, *, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Where each accuracy falls with that probability if the model is calibrated (Broecker & Smith 2007).
+        """Consistency band: ends, (bins,) each, for the accuracy of a calibrated model (Broecker & Smith 2007).
 
-        Binomial with the bin's mean confidence; the confidences in a bin differ, so it is a little too wide.
+        Binomial quantiles at the bin's mean confidence. Confidences within a bin differ, so the band is a little wide.
         """
-        probability, count = np.clip(self.confidence, 0, 1), self.count
-        return tuple(binom.ppf(tail, count, probability) / count for tail in ((1 - level) / 2, (1 + level) / 2))
+        probability, count, quantile = np.clip(self.confidence, 0, 1), self.count, scipy.stats.binom.ppf
+        return tuple(quantile(tail, count, probability) / count for tail in ((1 - level) / 2, (1 + level) / 2))
 
     def consistency_together(self, *, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Where all accuracies fall together with that probability at least if the model is calibrated (Bonferroni)."""
+        """Simultaneous consistency band: holds all accuracies with probability at least `level` (Bonferroni)."""
         return self.consistency(level=1 - (1 - level) / len(self.count))
 
 
@@ -60,36 +62,31 @@ def _check_bins(n_bins: int) -> None:
         raise ValueError(f"n_bins must be at least 1. Got {n_bins}.")
 
 
-def inner_edges(n_bins: int) -> Tensor:
+def inner_edges(n_bins: int) -> np.ndarray:
     """The inner edges of bins of equal width."""
     _check_bins(n_bins)
-    return torch.arange(1, n_bins, dtype=torch.float64) / n_bins
+    return np.arange(1, n_bins) / n_bins
 
 
-def _width_index(values: Tensor, edges: Tensor, *, cells: int = 0) -> Tensor:
-    """How many of the edges k / n_bins lie below each value in [0, 1], (...) -> (...): torch.bucketize, but faster.
+def _width_index(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """How many of the edges k / n_bins lie below each value in [0, 1], (...) -> (...): np.searchsorted, but faster.
 
-    By one multiplication, a little too small, so that no value is put above its bin; those that may be a little above
-    an edge are looked up. Whole numbers as short as `cells` allows: to convert and to count them takes half the time.
+    Multiplies by slightly less than n_bins, so that no value lands above its bin. Values that may lie just above an
+    edge are looked up.
     """
     n_bins = len(edges) + 1
-    rounding = 8 * torch.finfo(torch.float64).eps
-    scaled = (values.double() * (n_bins * (1 - rounding))).clamp_(max=n_bins - 0.5)  # the last bin, above 1 too
-    index = scaled.to(_whole(max(cells, n_bins)))
-    slack = 2 * n_bins * rounding  # of what the multiplication takes off, and rounding
-    if values.dtype == torch.float32 and slack < 2**-24:
+    rounding = 8 * np.finfo(np.float64).eps
+    scaled = np.multiply(values, n_bins * (1 - rounding), dtype=np.float64)
+    np.minimum(scaled, n_bins - 0.5, out=scaled)  # the last bin, above 1 too
+    index = scaled.astype(np.intp)
+    slack = 2 * n_bins * rounding  # covers the smaller factor, and rounding
+    if values.dtype == np.float32 and slack < 2**-24:
         return index  # n_bins times a float32 is no nearer to a whole number, as it is a multiple of its last digit
-    above = scaled.frac_()
-    if float(above.max()) > 1 - slack:
-        doubtful = np.flatnonzero((above > 1 - slack).numpy())
-        found = torch.bucketize(values.ravel()[doubtful].double(), edges)
-        index.view(-1)[doubtful] = found.to(index.dtype)
+    scaled -= np.floor(scaled)
+    if scaled.max(initial=0.0) > 1 - slack:
+        doubtful = scaled > 1 - slack
+        index[doubtful] = np.searchsorted(edges, values[doubtful])
     return index
-
-
-def _whole(cells: int) -> torch.dtype:
-    """The shortest whole numbers that count so many."""
-    return next(kind for kind in (torch.int16, torch.int32, torch.int64) if cells <= torch.iinfo(kind).max)
 
 
 def assign_bins(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.ndarray:
@@ -99,32 +96,35 @@ def assign_bins(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.nda
         ValueError: n_bins < 1, or a binning that is neither 'width' nor 'mass'.
     """
     if binning == "width":
-        with one_torch_thread():
-            values = torch.from_numpy(np.asarray(confidence, dtype=np.float64))
-            return _width_index(values, inner_edges(n_bins)).long().numpy()
+        edges, values = inner_edges(n_bins), np.asarray(confidence, dtype=np.float64)
+        index = np.empty(len(values), dtype=np.intp)
+        for start in range(0, len(values), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            index[some] = _width_index(values[some], edges)
+        return index
     _check_bins(n_bins)
     if binning != "mass":
         raise ValueError(f"binning must be 'width' or 'mass'. Got {binning!r}.")
-    return _equal_mass(confidence, n_bins).astype(np.intp)
+    return _equal_mass(confidence, n_bins)
 
 
 def equal_mass_starts(n: int, n_bins: int) -> np.ndarray:
-    """Where each bin of equal mass but the first starts among n sorted samples, (bins - 1,)."""
+    """Start of every bin of equal mass except the first, among n sorted samples, (bins - 1,)."""
     bins = min(n_bins, n)
     return np.cumsum(np.full(bins, n // bins) + (np.arange(bins) < n % bins))[:-1]
 
 
 def _equal_mass(confidence: np.ndarray, n_bins: int) -> np.ndarray:
-    """Bin of equal mass of each sample; samples that tie across an edge fill the bins in their order, (n,).
+    """Equal-mass bin of each sample, (n,); samples tied across an edge fill the bins in input order.
 
-    By counting in narrow cells, most of which lie in one bin; only samples in the others are sorted. A partition of
-    all, with a search for each sample, takes five times as long.
+    Counts samples in narrow cells and sorts only the cells that an edge cuts. Partitioning all samples and searching
+    the bin of each takes five times as long.
     """
     starts = equal_mass_starts(len(confidence), n_bins)
     cell, cells = _narrow_cells(np.asarray(confidence, dtype=np.float64))
     before = np.r_[0, np.cumsum(np.bincount(cell, minlength=cells))]  # samples in the cells below
     first, last = (np.searchsorted(before, ranks, side="right") - 1 for ranks in (starts, starts - 1))
-    index = np.cumsum(np.bincount(first, minlength=cells)).astype(np.min_scalar_type(-n_bins))[cell]
+    index = np.cumsum(np.bincount(first, minlength=cells))[cell]
     cut = np.zeros(cells, dtype=bool)
     cut[first[first == last]] = True
     inside = np.flatnonzero(cut[cell])
@@ -137,9 +137,9 @@ def _equal_mass(confidence: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 def _narrow_cells(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """A cell for each value in [0, 1], no lower for a greater one, and the number of cells.
+    """Cell of each value in [0, 1], non-decreasing in the value, and the number of cells.
 
-    By the first bits of the distance to 0 or 1, whichever is nearer: cells narrow towards both, where values crowd.
+    Leading bits of the distance to 0 or 1, whichever is nearer: cells narrow towards both ends, where values crowd.
     """
     octaves, digits = 62, min(max(len(values).bit_length() - 9, 0), 9)
     middle = octaves << digits
@@ -154,55 +154,82 @@ def _narrow_cells(values: np.ndarray) -> tuple[np.ndarray, int]:
     return cell, 2 * middle + 1
 
 
-# --- of the top label ---------------------------------------------------------------------
+# --- top label ----------------------------------------------------------------------------
 
 
 def ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
     r"""Expected calibration error: :math:`\sum_b \frac{n_b}{n}\,|\mathrm{acc}_b - \mathrm{conf}_b|`.
 
-    Bins of equal width, as in Guo et al. (2017) and M20 section 2; M20 section 6 has 15. L25 A.1 has bins, too; the
-    text at hand tells neither their number nor their width. KK24's ECE is `adaptive_ece`.
+    Bins have equal width, as in Guo et al. (2017) and M20 section 2; M20 section 6 uses 15. L25 A.1 also bins, but the
+    text we read states neither number nor width. KK24's ECE is `adaptive_ece`.
 
     Args:
         probs: (n, K) distributions: array, tensor, memory map or Dask array.
         labels: (n,) integers in 0 ... K-1.
 
     Raises:
-        ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1, n_bins < 1.
+        ValueError: probs not (n, K) distributions, labels not integers in 0 ... K-1, n_bins < 1.
+
+    >>> round(ece([[0.8, 0.2]] * 4, [0, 0, 0, 1]), 4)  # confidence 0.8, accuracy 0.75
+    0.05
     """
     return ece_of_sums(checked_samples(probs, labels).total(functools.partial(_width_sums, inner_edges(n_bins))))
 
 
 def ece_of_sums(sums: np.ndarray) -> float:
-    """From `width_sums` of all samples, (3, bins)."""
+    """`ece` from the `width_sums` of all samples, (3, bins)."""
     count, confidence, correct = sums
     return float(np.abs(confidence - correct).sum() / count.sum())
 
 
 def adaptive_ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
-    """ECE over bins of equal mass: M20's and L25's AdaECE, KK24's ECE (section 5.1); arguments and errors as ece."""
+    """ECE over bins of equal mass (Nguyen & O'Connor 2015); arguments and errors as `ece`.
+
+    M20 and L25 call it AdaECE, KK24 (section 5.1) ECE.
+
+    >>> probs = [[0.9, 0.1]] * 2 + [[0.6, 0.4]] * 2
+    >>> round(adaptive_ece(probs, [0, 1, 0, 1], n_bins=2), 4)  # mean of |0.9 - 0.5| and |0.6 - 0.5|
+    0.25
+    """
     return adaptive_ece_of(*top_label(probs, labels), n_bins)
 
 
 def mce(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width") -> float:
-    """Maximum calibration error: the largest gap of a non-empty bin (Guo et al. 2017); errors as ece."""
+    """Maximum calibration error: the largest absolute gap of a non-empty bin (Guo et al. 2017); errors as `ece`.
+
+    >>> round(mce([[0.9, 0.1]] * 2 + [[0.6, 0.4]] * 2, [0, 1, 0, 1]), 4)  # |0.9 - 0.5|
+    0.4
+    """
     return float(np.abs(reliability_bins(probs, labels, n_bins, binning=binning).gap).max())
 
 
 def reliability_bins(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width") -> Bins:
-    """What a reliability diagram draws; empty bins are left out. Errors as ece."""
+    """Count, mean confidence and accuracy of each non-empty bin of a reliability diagram; errors as `ece`.
+
+    >>> reliability_bins([[0.9, 0.1]] * 2 + [[0.6, 0.4]] * 2, [0, 0, 0, 1]).accuracy.tolist()
+    [0.5, 1.0]
+    """
     if binning == "width":
         return filled_bins(checked_samples(probs, labels).total(functools.partial(_width_sums, inner_edges(n_bins))))
     return reliability_bins_of(*top_label(probs, labels), n_bins, binning=binning)
 
 
 def ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS) -> float:
-    """`ece` of confidences (n,) and correctness (n,), unchecked."""
+    """`ece` of confidences (n,) and correctness (n,), unchecked.
+
+    >>> round(ece_of(np.full(4, 0.8), np.array([1, 1, 1, 0])), 4)  # |0.8 - 0.75|
+    0.05
+    """
     return _binned_error(confidence, correct, assign_bins(confidence, n_bins, "width"))
 
 
 def adaptive_ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS) -> float:
-    """`adaptive_ece` of confidences (n,) and correctness (n,), unchecked."""
+    """`adaptive_ece` of confidences (n,) and correctness (n,), unchecked.
+
+    >>> confidence, correct = np.array([0.9, 0.9, 0.6, 0.6]), np.array([1, 0, 1, 0])
+    >>> round(adaptive_ece_of(confidence, correct, n_bins=2), 4)  # mean of |0.9 - 0.5| and |0.6 - 0.5|
+    0.25
+    """
     _check_bins(n_bins)
     return _binned_error(confidence, correct, _equal_mass(confidence, n_bins))
 
@@ -210,108 +237,113 @@ def adaptive_ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = D
 def reliability_bins_of(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width"
 ) -> Bins:
-    """`reliability_bins` of confidences (n,) and correctness (n,), unchecked."""
+    """`reliability_bins` of confidences (n,) and correctness (n,), unchecked.
+
+    >>> bins = reliability_bins_of(np.array([0.9, 0.9, 0.6, 0.6]), np.array([1, 1, 1, 0]))
+    >>> bins.count.tolist(), bins.accuracy.tolist()
+    ([2, 2], [0.5, 1.0])
+    """
     index = assign_bins(confidence, n_bins, binning)
     return filled_bins(np.stack([np.bincount(index, v, n_bins) for v in (None, confidence, correct)]))
 
 
 def _binned_error(confidence: np.ndarray, correct: np.ndarray, index: np.ndarray) -> float:
-    gap = torch.from_numpy(np.subtract(confidence, correct, dtype=np.float64))
-    with one_torch_thread():
-        gaps = torch.bincount(torch.from_numpy(index), gap)
-    return float(gaps.abs().sum()) / len(confidence)
+    gaps = np.bincount(index, np.subtract(confidence, correct, dtype=np.float64))
+    return float(np.abs(gaps).sum()) / len(confidence)
 
 
 def filled_bins(sums: np.ndarray) -> Bins:
-    """From `width_sums` of all samples, (3, bins)."""
+    """`Bins` from the `width_sums` of all samples, (3, bins)."""
     count, confidence, correct = sums[:, sums[0] > 0]
     return Bins(count.astype(np.int64), confidence / count, correct / count)
 
 
-def width_sums(edges: Tensor, confidence: Tensor, correct: Tensor) -> Tensor:
-    """Numbers of samples, confidences and correctness summed in each bin of equal width, (m,), (m,) -> (3, bins)."""
-    index, bins = _width_index(confidence, edges), len(edges) + 1
-    return torch.stack(
-        [torch.bincount(index, minlength=bins), *(torch.bincount(index, v, bins) for v in (confidence, correct))]
-    )
+def width_sums(edges: np.ndarray, confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:
+    """Count, summed confidence and summed correctness of each bin of equal width, (m,), (m,) -> (3, bins)."""
+    index = _width_index(confidence, edges)
+    return np.stack([np.bincount(index, v, len(edges) + 1) for v in (None, confidence, correct)])
 
 
-def _width_sums(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
+def _width_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
     return width_sums(edges, *top_of_chunk(p, y))
 
 
-# --- of every class -----------------------------------------------------------------------
+# --- every class --------------------------------------------------------------------------
 
 
 class ClassGaps(NamedTuple):
     """Sums over the samples in each class and bin of equal width, (K, n_bins) each, and the number of samples.
 
-    Sums of different samples add up, and are what `classwise_ece_interval_of` takes.
+    Sums over disjoint sets of samples add up. `classwise_ece_interval_of` takes them.
     """
 
-    gap: np.ndarray  # p minus 1 where the class is the label
+    gap: np.ndarray  # probability minus one-hot label
     square: np.ndarray  # of that difference
-    variance: np.ndarray  # p (1 - p), what the square would be of a calibrated model
+    variance: np.ndarray  # p (1 - p), the mean square of a calibrated model
     n: int
 
 
 def classwise_ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width") -> float:
-    """ECE of each class' probability against that class, averaged over the K columns of probs.
+    """ECE of each class's probability, averaged over the K classes (Kull et al. 2019); errors as `ece`.
 
-    L25 Table 7 has it, defined in A.1, whose formula the text at hand has lost. Errors as ece.
+    L25 reports it in Table 7; its formula in A.1 is missing in the text we read.
+
+    >>> round(classwise_ece([[0.8, 0.2]] * 4, [0, 0, 0, 1]), 4)  # |0.8 - 0.75| and |0.2 - 0.25|
+    0.05
     """
     samples = checked_samples(probs, labels)
     if binning == "width":
         gap = samples.total(functools.partial(_class_gap, inner_edges(n_bins)))
         return float(np.abs(gap).sum() / len(samples) / samples.classes)
     y = np.asarray(samples.labels)
-    columns = (samples.gather(functools.partial(_column, k))[0] for k in range(samples.classes))  # each is to be sorted
+    columns = (samples.gather(functools.partial(_column, k))[0] for k in range(samples.classes))  # sorted one by one
     each = (_binned_error(p, (y == k).astype(float), assign_bins(p, n_bins, binning)) for k, p in enumerate(columns))
     return float(np.mean(list(each)))
 
 
-def _column(k: int, p: Tensor, _: Tensor) -> tuple[Tensor]:
-    return (p[:, k].double(),)
+def _column(k: int, p: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
+    return (p[:, k].astype(np.float64),)
 
 
 def sum_class_gaps(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> ClassGaps:
-    """What the classwise ECE and its interval are made of; errors as ece."""
+    """Sums from which the classwise ECE and its interval are computed; errors as `ece`."""
     samples = checked_samples(probs, labels, single=False)
     sums = samples.total(functools.partial(_class_sums, inner_edges(n_bins)))
     gap, square, variance = sums.reshape(3, samples.classes, n_bins)
     return ClassGaps(gap, square, variance, len(samples))
 
 
-def class_gap_of_chunk(edges: Tensor, p: Tensor, y: Tensor, of_label: Tensor) -> Tensor:
-    """p minus 1 where the class is the label, summed in each class and bin of a chunk (m, K), (m,): (K n_bins,).
+def class_gap_of_chunk(edges: np.ndarray, p: np.ndarray, y: np.ndarray, of_label: np.ndarray) -> np.ndarray:
+    """Probability minus one-hot label of a chunk (m, K), (m,), summed in each class and bin: (K n_bins,).
 
     Args:
         of_label: `label_probs` of the chunk.
     """
-    n_bins = len(edges) + 1
-    (sums,) = sum_cells(edges, p, p.double())
-    cells = _width_index(of_label, edges, cells=len(sums))
-    return sums - torch.bincount(cells.add_(y.to(cells.dtype), alpha=n_bins), minlength=len(sums))
+    (sums,) = sum_cells(edges, p, p)
+    cells = _width_index(of_label, edges) + (len(edges) + 1) * y
+    return sums - np.bincount(cells, minlength=len(sums))
 
 
-def _class_gap(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
+def _class_gap(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
     return class_gap_of_chunk(edges, p, y, label_probs(p, y))
 
 
-def _class_sums(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
-    wide = p.double().clamp(max=1)  # rounding may put it above
-    gap = wide.scatter_add(-1, y[:, None], torch.full((len(y), 1), -1.0, dtype=wide.dtype))
-    return sum_cells(edges, p, gap, gap * gap, wide * (1 - wide))
+def _class_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+    gap = np.minimum(p, 1, dtype=np.float64)  # rounding may put it above
+    variance = gap * (1 - gap)
+    gap[np.arange(len(y)), y] -= 1
+    return sum_cells(edges, p, gap, gap * gap, variance)
 
 
-def sum_cells(edges: Tensor, p: Tensor, *values: Tensor) -> Tensor:
-    """Arrays of values (m, K), each summed in each class and bin of p (m, K): (arrays, K n_bins)."""
-    count = (len(edges) + 1) * p.shape[1]
-    cells = _width_index(p, edges, cells=count).view(-1).add_(_first_cells(*p.shape, len(edges) + 1))
-    return torch.stack([torch.bincount(cells, each.reshape(-1), count) for each in values])
-
-
-@functools.lru_cache(maxsize=4)
-def _first_cells(samples: int, classes: int, n_bins: int) -> Tensor:
-    """Of each class' bins the first, for every sample, (samples classes,); adding (classes,) to rows is far slower."""
-    return torch.arange(0, n_bins * classes, n_bins, dtype=_whole(n_bins * classes)).repeat(samples)
+def sum_cells(edges: np.ndarray, p: np.ndarray, *values: np.ndarray) -> np.ndarray:
+    """Sum each array of values (m, K) in every class and bin of p (m, K): (arrays, K n_bins)."""
+    n_bins, classes = len(edges) + 1, p.shape[1]
+    sums, rows = np.zeros((len(values), n_bins * classes)), max(_AT_ONCE // classes, 4 * n_bins)
+    first = np.tile(n_bins * np.arange(classes), (min(rows, len(p)), 1))  # broadcasting one row is far slower
+    for start in range(0, len(p), rows):
+        some = slice(start, start + rows)
+        cells = _width_index(p[some], edges)
+        cells += first[: len(cells)]
+        for total, each in zip(sums, values, strict=True):
+            total += np.bincount(cells.ravel(), each[some].ravel(), len(total))
+    return sums

@@ -1,7 +1,7 @@
-"""Percentile bootstrap of the adaptive ECE and of a difference of two: sorted once, not once a resample.
+"""Percentile bootstrap of the adaptive ECE, and of the difference of two.
 
-A resampled ECE is larger than the ECE, so its interval does not cover (the reproduction measures it); of a
-difference the same holds on either side, and the interval is a guide.
+Resampling adds noise and so increases the ECE: the interval undercovers, as the reproduction measures. In a difference
+both ECEs are increased, so its interval is only a guide.
 """
 
 from __future__ import annotations
@@ -15,10 +15,17 @@ from focal_lib.metrics.intervals import Interval, bootstrap_draws
 def bootstrap_adaptive_ece(
     confidence: np.ndarray, correct: np.ndarray, *, resamples: int = 100, seed: int = 0
 ) -> Interval:
-    """Percentile bootstrap interval of the adaptive ECE: the common way, which does not cover.
+    """Percentile bootstrap interval of the adaptive ECE: common, but undercovers (see `adaptive_ece_interval_of`).
+
+    Args:
+        confidence, correct: (n,).
 
     Raises:
         ValueError: fewer than two samples.
+
+    >>> found = bootstrap_adaptive_ece(np.full(4, 0.8), np.array([1, 1, 1, 0]))
+    >>> round(found.estimate, 4)  # four bins of one sample: (0.2 + 0.2 + 0.2 + 0.8) / 4
+    0.35
     """
     return bootstrap_draws(_Sorted(confidence, correct).eces, len(confidence), resamples=resamples, seed=seed)
 
@@ -30,13 +37,13 @@ def bootstrap_adaptive_ece_difference(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Interval:
-    """Adaptive ECE of one model minus that of another, each drawn the same samples.
+    """Difference of two models' adaptive ECEs with its percentile bootstrap interval; both use the same resamples.
 
     Args:
         first, second: confidences (n,) and correctness (n,) of each model.
 
     Raises:
-        ValueError: models of different numbers of samples, or fewer than two samples.
+        ValueError: different numbers of samples, or fewer than two.
     """
     one, two = _Sorted(*first), _Sorted(*second)
     lengths = {len(values) for values in (*first, *second)}
@@ -46,18 +53,18 @@ def bootstrap_adaptive_ece_difference(
 
 
 class _Sorted:
-    """Samples ranked by confidence: the adaptive ECE of draws of them takes a sort of integers each."""
+    """Samples ranked by confidence once, so that each resample sorts integers only."""
 
     def __init__(self, confidence: np.ndarray, correct: np.ndarray) -> None:
         self._gap = confidence - correct
         self._bits = len(confidence).bit_length()
-        self._rank = np.unique(confidence, return_inverse=True)[1] << self._bits  # those that tie share it
+        self._rank = np.unique(confidence, return_inverse=True)[1] << self._bits  # ties share a rank
         self._starts = np.array([0, *equal_mass_starts(len(confidence), DEFAULT_BINS)])
 
     def eces(self, draws: np.ndarray) -> np.ndarray:
-        """Adaptive ECE of each draw, indices (draws, n) -> (draws,): what adaptive_ece_of says, to rounding.
+        """Adaptive ECE of each resample, indices (draws, n) -> (draws,): adaptive_ece_of up to rounding.
 
-        Those that tie go into the bins in the order in which they were drawn, as there.
+        Tied samples fill the bins in the order drawn, as there.
         """
         n = draws.shape[-1]
         keys = self._rank[draws]

@@ -1,4 +1,4 @@
-"""Metrics by the names that tables use, each with the unit it is shown in and the bins it takes."""
+"""Metrics by their names in tables, each with its unit and its kind of bins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Metric:
     Attributes:
         function: (probs, labels) -> float.
         per_cent: whether tables show it in per cent.
-        bins: 'equal width' or 'equal mass', 15 of them; '' where it has none.
+        bins: 'equal width' or 'equal mass' (15 bins); '' for a metric without bins.
     """
 
     function: Callable[[Any, Any], float]
@@ -27,11 +27,11 @@ class Metric:
 
     @property
     def unit(self) -> float:
-        """What tables multiply it by."""
+        """Factor of table values: 100 for per cent, else 1."""
         return 100.0 if self.per_cent else 1.0
 
     def shown(self, probs: Any, labels: Any) -> float:
-        """As tables show it; errors as the function's."""
+        """Value in the unit of tables; raises what the function raises."""
         return self.unit * float(self.function(probs, labels))
 
 

@@ -1,12 +1,13 @@
-r"""Is a model calibrated? A test with the right size: how often a calibrated one would have so large an ECE.
+r"""Monte Carlo test of calibration: how often would a calibrated model have an ECE this large?
 
-Under the hypothesis that the top label is right with probability equal to the confidence, the number of right
-predictions in a bin is a sum of Bernoulli variables whose probabilities are known, whatever the model: the distribution
-of the adaptive ECE can be simulated, and the p-value of a Monte Carlo test (Barnard 1963; 'consistency resampling' of
-Broecker & Smith 2007) has its size exactly (with more than 50,000 samples a bin's sum is drawn as one number, normal,
-or Poisson where it has few errors, and the size is approximate),
+Under the null hypothesis the top label is right with probability equal to the confidence. The number of right
+predictions in a bin is then a sum of Bernoulli variables with known probabilities, so the adaptive ECE can be
+simulated. The p-value (Barnard 1963; 'consistency resampling' of Broecker & Smith 2007) gives a test of exact size:
 
 .. math:: p = \frac{1 + \#\{\mathrm{ECE}^* \ge \mathrm{ECE}\}}{1 + \text{draws}} .
+
+With more than 50,000 samples a bin's sum is drawn as one number, normal, or Poisson if errors are few; the size is
+then approximate.
 """
 
 from __future__ import annotations
@@ -20,24 +21,27 @@ from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
 from focal_lib.metrics.scores import top_label
 
-_EXACT = 50_000  # samples up to which each is drawn; of more, a bin's sum
-_RARE = 20.0  # variance of a bin's sum below which it is Poisson: nearly all are right, or nearly all wrong
-_DRAWN = 2**22  # numbers at once
+_EXACT = 50_000  # up to so many samples each is drawn; beyond, one sum per bin
+_RARE = 20.0  # variance below which a bin's sum is drawn as Poisson: nearly all right, or nearly all wrong
+_DRAWN = 2**22  # random numbers at once
 
 
 def calibration_p_value(
     probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, draws: int = 2000, seed: int = 0
 ) -> float:
-    """p-value of the hypothesis that the top label is right as often as its confidence says.
+    """p-value of the null hypothesis that the top label is right with probability equal to its confidence.
 
     Args:
         probs: (n, K) distributions.
         labels: (n,) integers in 0 ... K-1.
-        n_bins: of equal mass, of the adaptive ECE that is the statistic.
-        draws: of a calibrated model; the smallest p is 1 / (1 + draws).
+        n_bins: number of equal-mass bins of the test statistic, the adaptive ECE.
+        draws: simulations of a calibrated model; the smallest p is 1 / (1 + draws).
 
     Raises:
         ValueError: as metrics.adaptive_ece; draws < 1.
+
+    >>> round(calibration_p_value([[0.99, 0.01]] * 20, [1] * 20), 4)  # always wrong: 1 / 2001
+    0.0005
     """
     return calibration_p_value_of(*top_label(probs, labels), n_bins, draws=draws, seed=seed)
 
@@ -49,6 +53,9 @@ def calibration_p_value_of(
 
     Raises:
         ValueError: n_bins < 1 or draws < 1.
+
+    >>> calibration_p_value_of(np.full(4, 1.0), np.ones(4))  # always sure, always right
+    1.0
     """
     if draws < 1:
         raise ValueError(f"draws must be at least 1. Got {draws}.")
@@ -57,24 +64,27 @@ def calibration_p_value_of(
     rng = np.random.default_rng(seed)
     drawn = _each_sample if len(confidence) <= _EXACT else _each_bin
     simulated = drawn(confidence, index, draws, rng)
-    # to rounding: a calibrated model may have the very value observed
+    # up to rounding, since a simulated value may equal the observed one
     return float((1 + np.count_nonzero(simulated >= observed * (1 - 1e-12))) / (1 + draws))
 
 
 def expected_ece_of(
     confidence: np.ndarray, n_bins: int = DEFAULT_BINS, binning: Binning = "mass", *, draws: int = 200, seed: int = 0
 ) -> float:
-    """The ECE that a calibrated model with these confidences (n,) shows on average on n samples: chance alone makes it.
+    """Mean ECE of a calibrated model with these confidences (n,), which is due to chance alone.
 
-    The larger, the fewer the samples and the nearer the confidences to one half. It does not add to a true gap: the ECE
-    of a model that is not calibrated is less than the sum of both.
+    It is larger with fewer samples and with confidences nearer to one half. It does not add to a true gap: the mean
+    ECE of a miscalibrated model is less than the sum of both.
 
     Args:
-        n_bins, binning: 15 of equal 'mass' for the adaptive ECE, of equal 'width' for the ECE.
-        draws: of a calibrated model.
+        binning: 'mass' for the adaptive ECE, 'width' for the ECE.
+        draws: simulations of a calibrated model.
 
     Raises:
-        ValueError: no samples, n_bins < 1, draws < 1 or another binning.
+        ValueError: no samples, n_bins < 1, draws < 1 or an unknown binning.
+
+    >>> expected_ece_of(np.full(4, 0.5))  # four bins of one sample: right or wrong, each gap is 0.5
+    0.5
     """
     if not len(confidence) or draws < 1:
         raise ValueError(f"samples and draws must be at least 1. Got {len(confidence)} and {draws}.")
@@ -92,9 +102,9 @@ def p_value_over_groups(
     draws: int = 2000,
     seed: int = 0,
 ) -> float:
-    """`calibration_p_value_of` of samples in groups, by the joint noise of the bins' gaps (metrics.design_gaps).
+    """`calibration_p_value_of` for grouped samples, from the joint noise of the bins' gaps (metrics.design_gaps).
 
-    A little conservative in simulations; nan where groups are worth fewer than 10 of equal size.
+    A little conservative in simulations; nan with fewer than 10 effective groups.
     """
     if design.effective(len(confidence)) < LEAST_GROUPS:
         return float("nan")

@@ -1,4 +1,4 @@
-"""Confusion by confidence: how often right and wrong in each band of confidence, and which classes are mistaken."""
+"""Right and wrong predictions in bands of confidence, and the classes most often confused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ EDGES = (0.5, 0.7, 0.9, 0.99)
 
 @dataclass(frozen=True)
 class ConfusedPair:
-    """Samples of one class for which another is predicted."""
+    """Number of samples of one class for which another is predicted.
+
+    >>> confusion_by_confidence([[0.8, 0.2]] * 4, [0, 0, 0, 1])[2].pairs
+    (ConfusedPair(label=1, predicted=0, count=1),)
+    """
 
     label: int
     predicted: int
@@ -23,7 +27,12 @@ class ConfusedPair:
 
 @dataclass(frozen=True)
 class ConfidenceBand:
-    """Samples whose confidence lies in (low, high], with 0 in the first; the most confused pairs, the most first."""
+    """Predictions with confidence in (low, high], 0 included in the first band; most frequent pairs first.
+
+    >>> band = confusion_by_confidence([[0.8, 0.2]] * 4, [0, 0, 0, 1])[2]
+    >>> band.low, band.high, band.right, band.wrong
+    (0.7, 0.9, 3, 1)
+    """
 
     low: float
     high: float
@@ -35,16 +44,20 @@ class ConfidenceBand:
 def confusion_by_confidence(
     probs: Any, labels: Any, edges: tuple[float, ...] = EDGES, *, pairs: int = 3
 ) -> tuple[ConfidenceBand, ...]:
-    """Right and wrong predictions in each band of confidence, with the classes that are most often mistaken there.
+    """Right and wrong predictions in each band of confidence, with the classes most often confused there.
 
     Args:
         probs: (n, K) distributions.
         labels: (n,) integers in 0 ... K-1.
-        edges: between bands, rising, in (0, 1).
-        pairs: of each band, at most.
+        edges: inner edges of the bands, increasing, in (0, 1).
+        pairs: largest number of pairs per band.
 
     Raises:
-        ValueError: as metrics.top_label; edges that do not rise, or not in (0, 1); pairs below 0.
+        ValueError: as metrics.top_label; edges not increasing or not in (0, 1); pairs < 0.
+
+    >>> bands = confusion_by_confidence([[0.8, 0.2]] * 4, [0, 0, 0, 1], edges=(0.5,))
+    >>> [(band.right, band.wrong) for band in bands]  # confidence up to 0.5, and above
+    [(0, 0), (3, 1)]
     """
     return confusion_by_confidence_of(predictions(probs, labels), edges, pairs=pairs)
 
@@ -52,7 +65,7 @@ def confusion_by_confidence(
 def confusion_by_confidence_of(
     found: Predictions, edges: tuple[float, ...] = EDGES, *, pairs: int = 3
 ) -> tuple[ConfidenceBand, ...]:
-    """`confusion_by_confidence` of predictions; errors the same."""
+    """`confusion_by_confidence` of `Predictions`; same errors."""
     ends = np.array([0.0, *edges, 1.0])
     if not (np.diff(ends) > 0).all():
         raise ValueError(f"edges must rise and lie in (0, 1). Got {edges}.")

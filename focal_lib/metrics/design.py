@@ -1,23 +1,23 @@
-r"""How samples were drawn: what each counts, and which are not independent. Means and intervals that allow for it.
+r"""Weights and groups of samples, with means and intervals that account for them.
 
-A weighted mean :math:`m = \sum w_i x_i / \sum w_i` of samples in groups has the standard error of the jackknife that
-leaves out one group at a time, with the sums :math:`W_g` and :math:`S_g` of w and of w x over a group,
+The standard error of a weighted mean :math:`m = \sum w_i x_i / \sum w_i` of grouped samples is that of the jackknife
+that leaves out one group at a time. With the sums :math:`W_g` and :math:`S_g` of w and of w x over a group,
 
 .. math:: s^2 = \frac{G-1}{G} \sum_g \Big(\frac{S_g - m W_g}{W - W_g}\Big)^2,
 
-whatever the samples of a group have in common (MacKinnon, Nielsen & Webb 2023, CV3). Samples without groups are groups
-of one, and with equal weights this is the usual standard error. Student's t has
-:math:`(\sum_g W_g^2)^2 / \sum_g W_g^4 - 1` degrees of freedom: G - 1 where groups count the same, fewer where few of
-them count most. A share, such as an error, has the exact binomial interval; with weights or groups Wilson's for as many
-independent samples as s is worth (Korn & Graubard 1998): shares near 0 are skewed, and s may be 0.
+for any dependence within groups (MacKinnon, Nielsen & Webb 2023, CV3). Samples without groups are groups of one, and
+with equal weights this is the usual standard error. Student's t has
+:math:`(\sum_g W_g^2)^2 / \sum_g W_g^4 - 1` degrees of freedom: G - 1 for equal groups, fewer if a few groups dominate.
+A proportion, such as the error, has the exact binomial interval. With weights or groups it has Wilson's, at the
+effective sample size that s implies (Korn & Graubard 1998): proportions near 0 are skewed, and s may be 0.
 
-How far the samples of a group move together is told by the products of their residuals x (Kish 1965),
+The correlation within groups is estimated from products of residuals x (Kish 1965),
 
 .. math:: \rho = \sum_g P_g \Big/ \sum_g M_g , \qquad P_g = \sum_{i \ne j} w_i w_j x_i x_j , \quad
     M_g = \sum_{i \ne j} w_i w_j \frac{x_i^2 + x_j^2}{2} \ge P_g ,
 
-a mean of :math:`P_g / M_g \le 1` with weights M_g. Sums over groups of m have :math:`1 + (m - 1) \rho` times the
-variance that they have where samples are independent, with weights
+a mean of :math:`P_g / M_g \le 1` with weights M_g. With groups of m samples the variance of a sum is
+:math:`1 + (m - 1) \rho` times that of independent samples; with weights the factor is
 :math:`1 + (\sum_g W_g^2 / \sum w^2 - 1) \rho`.
 """
 
@@ -26,23 +26,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from focal_lib.metrics.intervals import Interval, exact_binomial_ends
 
 
 @dataclass(frozen=True)
 class Design:
-    """Of n samples: what each counts and which belong together; None where all count the same, or are independent.
+    """Weights and group labels of n samples; None means equal weights, or independent samples.
 
-    Equal weights are none, and groups of one are none. Weights have mean 1.
+    Equal weights and groups of one sample are stored as None; weights are scaled to mean 1.
 
     Args:
-        weights: (n,), finite and not negative, some positive.
-        groups: (n,), a number for each sample; samples that share it are not independent.
+        weights: (n,), finite, at least 0, not all 0.
+        groups: (n,), a label for each sample; samples with the same label may be dependent.
 
     Raises:
-        ValueError: weights that are none, arrays of other shapes.
+        ValueError: invalid weights, or arrays that are not (n,).
+
+    >>> Design(weights=np.array([1, 3])).mean(np.array([0.0, 1.0]))
+    0.75
+    >>> Design(groups=np.array([0, 0, 1, 1])).effective(4)
+    2.0
     """
 
     weights: np.ndarray | None = None
@@ -66,29 +71,29 @@ class Design:
 
     @property
     def is_plain(self) -> bool:
-        """Whether samples are independent and count the same."""
+        """Whether samples are independent and have equal weights."""
         return self.weights is None and self.groups is None
 
     def named(self, kind: str) -> str:
-        """The kind of an interval with what it allows for: 't over groups, weighted'."""
+        """Kind of an interval with this design, e.g. 't over groups, weighted'."""
         over = "" if self.groups is None else " over groups"
         return f"{kind}{over}" + ("" if self.weights is None else ", weighted")
 
     def take(self, index: np.ndarray) -> Design:
-        """Of the samples of an index or a mask."""
+        """Design of the samples that an index or mask selects."""
         return Design(*(None if values is None else values[index] for values in (self.weights, self.groups)))
 
     def totals(self, values: np.ndarray) -> np.ndarray:
-        """Weighted sums of values (n,) over each group, (G,); without groups those of each sample."""
+        """Weighted sums of values (n,) over each group, (G,); weighted values (n,) without groups."""
         weighted = values if self.weights is None else self.weights * values
         return weighted if self.groups is None else np.bincount(self.groups, weighted)
 
     def independent(self, n: int) -> int:
-        """How many independent parts n samples have, groups or samples, that count."""
+        """Number of groups, or of samples without groups, with positive weight, of n samples."""
         return int(np.count_nonzero(self.totals(np.ones(n))))
 
     def effective(self, n: int) -> float:
-        """How many independent parts of equal size n samples are worth, at most `independent` (Kish 1965)."""
+        """Effective number of groups, or of samples without groups, of n samples; at most `independent` (Kish 1965)."""
         return _worth(self.totals(np.ones(n)))
 
     def degrees(self, n: int) -> float:
@@ -98,14 +103,14 @@ class Design:
         return max(1.0, float((parts**2).sum() ** 2 / (parts**4).sum()) - 1)
 
     def mean(self, values: np.ndarray) -> float:
-        """Weighted mean of values (n,); a sample of weight 0 does not count, whatever its value."""
+        """Weighted mean of values (n,); samples of weight 0 are ignored, even if infinite."""
         if self.weights is None:
             return float(values.mean())
         used = self.weights > 0
         return float(np.average(values[used], weights=self.weights[used]))
 
     def mean_interval(self, values: np.ndarray, *, level: float = 0.95) -> Interval:
-        """The mean of values (n,) with its t interval; nan where a value is infinite, or where there is one group."""
+        """Mean of values (n,) with its t interval; the ends are nan if a value is not finite, or for a single group."""
         if self.weights is not None and not self.weights.all():
             used = self.weights > 0
             return self.take(used).mean_interval(values[used], level=level)
@@ -117,9 +122,9 @@ class Design:
         return Interval(mean, mean - half, mean + half, "t", level, degrees)
 
     def share_interval(self, values: np.ndarray, *, level: float = 0.95) -> Interval:
-        """The mean of values (n,) of 0 and 1 with its interval; nan where there is one group.
+        """Mean of values (n,) of 0 and 1 with its interval; the ends are nan for a single group.
 
-        Clopper and Pearson's (1934) where samples are independent and count the same, else Wilson's.
+        Clopper and Pearson's (1934) interval if the design is plain, else Wilson's.
         """
         share, n = self.mean(values), len(values)
         if self.is_plain:
@@ -137,12 +142,12 @@ class Design:
         return Interval(share, max(0.0, float(low)), min(1.0, float(high)), "Wilson", level)
 
     def correlation_at_most(self, residuals: np.ndarray, *, level: float = 0.95) -> float:
-        r"""The largest correlation of residuals (n,), of mean 0, within groups that they leave open; in [0, 1].
+        r"""Upper confidence bound of the correlation of residuals (n,), of mean 0, within groups; in [0, 1].
 
-        :math:`u + s (1 - u)`, of the upper end u >= 0 of the one-sided t interval of :math:`\rho`, and a share
-        :math:`s = 1 - (1 - level)^{1/k}` that may move as one though none of k did: as many samples as the squares of
-        the residuals are worth, :math:`(\sum w^2 x^2)^2 / \sum w^4 x^4`, which of few errors among many samples is the
-        number of errors. 1 where fewer than two groups tell anything, 0 where samples are independent.
+        The bound is :math:`u + s (1 - u)`, where u >= 0 is the upper end of the one-sided t interval of :math:`\rho`.
+        The share :math:`s = 1 - (1 - level)^{1/k}` may be fully dependent although none of k samples was. Here
+        :math:`k = (\sum w^2 x^2)^2 / \sum w^4 x^4`, which is about the number of errors if they are rare. The bound is
+        1 with fewer than two informative groups, and 0 for independent samples.
 
         Args:
             level: in (0.5, 1).
@@ -162,7 +167,7 @@ class Design:
         return high + (1 - high) * unseen
 
     def weighted_correct(self, confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:
-        """Numbers (n,) in the place of correctness, whose unweighted gaps to the confidence are the weighted ones."""
+        """Values (n,) to replace correctness: their unweighted gaps to the confidence equal the weighted gaps."""
         return correct if self.weights is None else confidence - self.weights * (confidence - correct)
 
     def _standard_error(self, values: np.ndarray, mean: float) -> float:
@@ -178,7 +183,7 @@ def _worth(weights: np.ndarray) -> float:
 def _quantile(degrees: float, level: float) -> float:
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1). Got {level}.")
-    return float(stats.t.ppf((1 + level) / 2, degrees))
+    return float(scipy.stats.t.ppf((1 + level) / 2, degrees))
 
 
 PLAIN = Design()

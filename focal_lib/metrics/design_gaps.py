@@ -1,11 +1,13 @@
-r"""Gaps of bins, and their joint noise, where samples have weights or groups: what the intervals of ECEs are made of.
+r"""Bin gaps of weighted or grouped samples and their joint noise, from which intervals of ECEs are computed.
 
-With r = confidence - correctness, bin b is :math:`g_b = \sum_{i \in b} w_i r_i / W` of the ECE. Over groups the gaps of
-different bins are correlated, as a group with bad luck has it in all of its bins: their covariance is that of the
-jackknife that leaves out one group at a time, as in `design`. Two things are done against optimism. The variance of a
-bin is at least that of a calibrated model, times the design effect (how much larger the groups make the variance of all
-bins together, at least 1): a bin without errors is no proof. And draws are divided by the root of a chi-squared
-variable over its degrees of freedom, the same one for all bins (a multivariate t): few groups know a variance badly.
+With r = confidence - correctness, bin b contributes the absolute value of :math:`g_b = \sum_{i \in b} w_i r_i / W` to
+the ECE. Groups correlate the gaps of different bins; the covariance is that of the jackknife that leaves out one group
+at a time, as in `design`. Two corrections guard against optimism:
+
+* The variance of a bin is at least that of a calibrated model times the design effect, since a bin without errors is no
+  proof. The design effect is the factor, at least 1, by which groups increase the variance of all bins together.
+* Draws are divided by the root of a chi-squared variable over its degrees of freedom (a multivariate t), since few
+  groups estimate a variance poorly.
 """
 
 from __future__ import annotations
@@ -13,8 +15,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from focal_lib.metrics.bins import (
     DEFAULT_BINS,
@@ -28,11 +28,11 @@ from focal_lib.metrics.bins import (
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of
 
-LEAST_GROUPS = 10  # what is worth fewer of equal size has no interval of an ECE: from so many on they were simulated
+LEAST_GROUPS = 10  # fewest effective groups for an interval of an ECE; coverage was simulated from here on
 
 
 class DesignGaps(NamedTuple):
-    """Of each non-empty bin the gap, its standard error, its share of the samples; and draws of what noise adds."""
+    """Gap, standard error and share of the samples of each non-empty bin, (bins,), and draws of the gaps' noise."""
 
     gaps: np.ndarray
     errors: np.ndarray
@@ -43,11 +43,11 @@ class DesignGaps(NamedTuple):
 def design_gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, design: Design, normals: Any
 ) -> DesignGaps:
-    """Gaps of confidences (n,) and correctness (n,).
+    """Gaps of the bins, with noise, from confidences (n,) and correctness (n,).
 
     Args:
         design: with weights or groups, or both.
-        normals: bins -> standard normal numbers (draws, bins).
+        normals: function from the number of bins to standard normal draws (draws, bins).
     """
     n, degrees = len(confidence), design.degrees(len(confidence))
     sample, index, weights = _pieces(confidence, n_bins, binning, design)
@@ -77,7 +77,7 @@ def design_gaps(
 def design_adaptive_ece(
     confidence: np.ndarray, correct: np.ndarray, design: Design, n_bins: int = DEFAULT_BINS
 ) -> float:
-    """ECE over bins of equal mass, which with weights is of equal weight, of confidences (n,) and correctness (n,)."""
+    """Adaptive ECE of confidences (n,) and correctness (n,); with weights, over bins of equal weight."""
     if design.weights is None:
         return adaptive_ece_of(confidence, correct, n_bins)
     return weighted_adaptive_ece_of(confidence, correct, design.weights, n_bins)
@@ -86,7 +86,7 @@ def design_adaptive_ece(
 def _pieces(
     confidence: np.ndarray, n_bins: int, binning: Binning, design: Design
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sample, bin and weight of each piece: of equal mass is what weighs the same, so a sample may be in two bins."""
+    """Sample, bin and weight of each piece; bins of equal weight may split a sample."""
     n = len(confidence)
     if binning == "width" or design.weights is None:
         weights = np.ones(n) if design.weights is None else design.weights
@@ -100,7 +100,7 @@ def _pieces(
 
 
 def _root(covariance: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """A root R of the correlations, R R^T; a bin whose variance is 0 is correlated with none."""
+    """Matrix R with R R^T the correlations; a bin of variance 0 is uncorrelated with the others."""
     scale = np.sqrt(np.where(own > 0, own, 1.0))
     correlation = covariance / np.outer(scale, scale)
     np.fill_diagonal(correlation, 1.0)
@@ -109,14 +109,17 @@ def _root(covariance: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 
 def _fewer(draws: np.ndarray, degrees: float) -> np.ndarray:
-    """What makes normal draws those of Student's t, (draws, 1)."""
+    """Factors that turn normal draws into draws of Student's t, (draws, 1)."""
     return np.sqrt(degrees / np.random.default_rng(1).chisquare(degrees, (len(draws), 1)))
 
 
-def weighted_class_gaps(p: Tensor, y: Tensor, weights: Tensor, n_bins: int = DEFAULT_BINS) -> ClassGaps:
+def weighted_class_gaps(p: np.ndarray, y: np.ndarray, weights: np.ndarray, n_bins: int = DEFAULT_BINS) -> ClassGaps:
     """`sum_class_gaps` of a chunk, unchecked: probabilities (m, K), labels (m,), weights (m,) of mean 1 over all."""
-    wide, w = p.double(), weights[:, None]
-    gap = wide.scatter_add(-1, y[:, None], torch.full((len(y), 1), -1.0, dtype=wide.dtype))
-    sums = sum_cells(inner_edges(n_bins), wide, w * gap, (w * gap) ** 2, w * w * wide * (1 - wide)).numpy()
-    total, square, variance = sums.reshape(3, -1, n_bins)
-    return ClassGaps(total, square, variance, len(wide))
+    w = weights[:, None]
+    gap = p.astype(np.float64)
+    variance = w * w * gap * (1 - gap)
+    gap[np.arange(len(y)), y] -= 1
+    gap *= w
+    sums = sum_cells(inner_edges(n_bins), p, gap, gap * gap, variance)
+    total, square, expected = sums.reshape(3, -1, n_bins)
+    return ClassGaps(total, square, expected, len(p))

@@ -1,7 +1,7 @@
-"""Telling inputs that a network was trained for from others, by one score of its logits: AUROC, FPR at 95 % TPR.
+"""Out-of-distribution detection by one score of the logits: AUROC, and FPR at 95 % TPR.
 
-A score is higher for what looks known. An input is called known where its score reaches a threshold; the true positive
-rate is the share of known inputs that are, the false positive rate the share of unknown ones.
+A score is higher for inputs that look in-distribution ('known'). An input is classified as known if its score reaches a
+threshold. The true positive rate is the share of known inputs so classified, the false positive rate that of unknown.
 """
 
 from __future__ import annotations
@@ -10,27 +10,35 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
-from scipy.stats import rankdata
+import scipy
 
 from focal_lib.validation import check_logits
 
 
 def max_probability_score(logits: Any) -> np.ndarray:
-    r"""Log-odds of the largest probability, (n, K) -> (n,): in the order of the probability, and never tied at 1.
+    r"""Log-odds of the largest softmax probability, (n, K) -> (n,): same order, but never tied at 1.
 
     .. math:: \log\frac{q_{(1)}}{1 - q_{(1)}} = s_{(1)} - \log\sum_{i \ne (1)} e^{s_i}
 
-    Hendrycks & Gimpel (2017). Raises ValueError for logits that are not finite of shape (n, K), K at least 2.
+    Hendrycks & Gimpel (2017).
+
+    Raises:
+        ValueError: logits not finite, or not (n, K) with K >= 2.
+
+    >>> round(float(max_probability_score(np.log([[0.8, 0.2]]))[0]), 4)  # log(0.8 / 0.2)
+    1.3863
     """
     top, others = _top_and_others(logits)
-    return top - logsumexp(others, axis=-1)
+    return top - scipy.special.logsumexp(others, axis=-1)
 
 
 def entropy_score(logits: Any) -> np.ndarray:
-    r"""Minus the entropy of the softmax, in nats, (n, K) -> (n,); exact where it is nearly 0, too. Errors as above.
+    r"""Negative entropy of the softmax in nats, (n, K) -> (n,), accurate near 0; errors as max_probability_score.
 
     .. math:: -H(q) = \sum_i q_i \log q_i
+
+    >>> round(float(entropy_score([[0.0, 0.0]])[0]), 4)  # -log 2
+    -0.6931
     """
     top, others = _top_and_others(logits)
     behind = others - top[:, None]
@@ -40,11 +48,14 @@ def entropy_score(logits: Any) -> np.ndarray:
 
 
 def energy_score(logits: Any) -> np.ndarray:
-    r"""Minus the free energy at temperature 1, (n, K) -> (n,): :math:`\log\sum_i e^{s_i}` (Liu et al. 2020).
+    r"""Negative free energy at temperature 1, (n, K) -> (n,): :math:`\log\sum_i e^{s_i}` (Liu et al. 2020).
 
-    No function of the softmax: a constant added to all logits changes it. Errors as above.
+    Unlike functions of the softmax, it changes if a constant is added to all logits. Errors as max_probability_score.
+
+    >>> round(float(energy_score([[0.0, 0.0]])[0]), 4)  # log 2
+    0.6931
     """
-    return logsumexp(_checked(logits), axis=-1)
+    return scipy.special.logsumexp(_checked(logits), axis=-1)
 
 
 DETECTION_SCORES: dict[str, Callable[[Any], np.ndarray]] = {
@@ -55,38 +66,45 @@ DETECTION_SCORES: dict[str, Callable[[Any], np.ndarray]] = {
 
 
 def auroc(known: Any, unknown: Any) -> float:
-    r"""Area under the ROC curve: the probability that a known input has the higher score, a tie counting half.
+    r"""Area under the ROC curve: the probability that a known input has the higher score; ties count half.
 
     .. math:: P(X > Y) + \tfrac12 P(X = Y)
 
-    From the sum of the ranks of the known ones, as the Mann-Whitney statistic.
+    Computed from the rank sum of the known scores, as the Mann-Whitney statistic.
 
     Args:
         known, unknown: scores (n,) and (m,), higher for known.
 
     Raises:
-        ValueError: no scores on a side, or some that are not finite.
+        ValueError: known or unknown empty or not finite.
+
+    >>> round(auroc([1.0, 2.0, 4.0], [0.0, 3.0]), 4)  # 4 of 6 pairs in order
+    0.6667
     """
     scores, is_known = _both(known, unknown)
     count = int(is_known.sum())
     others = len(scores) - count
-    above = rankdata(scores)[is_known].sum() - count * (count + 1) / 2  # pairs, whose ranks are whole or half: exact
+    ranks = scipy.stats.rankdata(scores)[is_known]  # whole or half: exact
+    above = ranks.sum() - count * (count + 1) / 2  # pairs
     return float(above / (count * others))
 
 
 def fpr_at_tpr(known: Any, unknown: Any, tpr: float = 0.95) -> float:
-    """Share of unknown inputs called known at the highest threshold that calls at least `tpr` of the known ones so.
+    """False positive rate at the highest threshold with a true positive rate of at least `tpr`.
 
     Arguments as auroc.
 
     Raises:
         ValueError: as auroc; tpr not in (0, 1].
+
+    >>> fpr_at_tpr([1.0, 2.0, 3.0, 4.0], [0.0, 2.5], tpr=0.75)  # threshold 2
+    0.5
     """
     if not 0 < tpr <= 1:
         raise ValueError(f"tpr must be in (0, 1]. Got {tpr}.")
     scores, is_known = _both(known, unknown)
     own, others = np.sort(scores[is_known]), scores[~is_known]
-    needed = int(np.ceil(tpr * len(own) * (1 - 1e-12)))  # 0.95 * 20 is 19, whatever rounding makes of it
+    needed = int(np.ceil(tpr * len(own) * (1 - 1e-12)))  # 0.95 * 20 is 19, despite rounding
     return float((others >= own[len(own) - needed]).mean())
 
 

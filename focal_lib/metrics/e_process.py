@@ -1,37 +1,35 @@
-r"""An e-process against calibration: evidence that may be looked at after every sample, for as long as one likes.
+r"""An e-process against calibration: evidence that stays valid under continuous monitoring.
 
-The hypothesis is that each prediction is right with probability equal to its confidence, given all that came before:
-:math:`P(y_t = 1 \mid p_t, \text{past}) = p_t`. Nothing else is assumed: confidences may come in any way, and depend on
-the past. Under it a bet on another probability :math:`q_t` multiplies the stake by
+The null hypothesis is that, given the past, each prediction is right with probability equal to its confidence:
+:math:`P(y_t = 1 \mid p_t, \text{past}) = p_t`. Nothing else is assumed; confidences may depend on the past. A bet on
+another probability :math:`q_t` multiplies the stake by
 
 .. math:: f_t = \frac{q_t^{y_t} (1 - q_t)^{1 - y_t}}{p_t^{y_t} (1 - p_t)^{1 - y_t}}
    = 1 + \lambda_t (y_t - p_t) , \qquad \lambda_t = \frac{q_t - p_t}{p_t (1 - p_t)} ,
 
-which is 1 in the mean, so the product of any such bets from any time on is a test martingale, and so is their mixture
-over bets and starting times j with weights :math:`w_j`, the stakes of what has not started yet lying idle:
+which has mean 1 under the null. The product of such bets from any time on is therefore a test martingale. So is their
+mixture over bets and starting times j with weights :math:`w_j`, where stakes not yet started stay constant:
 
 .. math:: E_t = \sum_{j \le t} w_j \frac1A \sum_a \prod_{i=j}^t f_i^{(a)} + \sum_{j > t} w_j .
 
 By Ville's inequality :math:`P(\sup_t E_t \ge 1/\alpha) \le \alpha` (Ville 1939; Shafer & Vovk 2019; Ramdas et al.
-2023; for calibration Arnold, Henzi & Ziegel 2023). Bets are on confidences that are too high and too low: by a
-temperature, or by a shift of the log-odds. A start at every j costs :math:`\ln 1/w_j`, about
-:math:`\ln j + 2 \ln \ln j`; restarts at powers of 2 alone would cost less, but a drift between two of them would be
-bet on by stakes that were lost before.
+2023; for calibration Arnold, Henzi & Ziegel 2023). Bets are that confidences are too high or too low, by a temperature
+or by a shift of the log-odds. A start at every j costs :math:`\ln 1/w_j`, about :math:`\ln j + 2 \ln \ln j`. Restarts
+at powers of 2 alone would cost less, but a drift between two of them would meet stakes that are already lost.
 
-With a tolerance d the hypothesis is :math:`|P(y_t = 1 \mid p_t, \text{past}) - p_t| \le d`. A bet that the confidence
-is too high is then made from p_t - d, and against it, instead of p_t, one that it is too low from p_t + d; there is
-none where that is no probability. f_t falls or grows with P(y_t = 1 | ...) and has mean 1 at the end of the
-tolerance, so at most 1 within it.
+With a tolerance d the null hypothesis is :math:`|P(y_t = 1 \mid p_t, \text{past}) - p_t| \le d`. Bets that the
+confidence is too high then replace p_t by p_t - d, bets that it is too low by p_t + d; no bet is made outside (0, 1).
+f_t is monotone in P(y_t = 1 | ...) and has mean 1 at the edge of the tolerance, so its mean is at most 1 within it.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy
 
 _TEMPERATURES = (1.25, 1.5, 2.0, 3.0)
 _SHIFTS = (0.1, 0.3, 1.0)
-# (direction, what the log-odds l of the confidence are moved by: slope max(l, 0) + shift)
+# (direction, slope, shift): the log-odds l of the confidence move by slope max(l, 0) + shift
 BETS: tuple[tuple[int, float, float], ...] = (
     *((-1, 1 - 1 / t, 0.0) for t in _TEMPERATURES),
     *((-1, 0.0, s) for s in _SHIFTS),
@@ -44,8 +42,8 @@ overconfident = np.array([sign < 0 for sign, _, _ in BETS])  # bets that the con
 def log_factors(confidence: np.ndarray, correct: np.ndarray, resolution: float, tolerance: float = 0.0) -> np.ndarray:
     """log f of every sample and bet, (m,), (m,) -> (m, bets).
 
-    A confidence within `resolution` of 1 counts as 1 - resolution where one bets that it is too high, and is not bet on
-    where one bets that it is too low; near 0 the other way round. In the mean that gives at most 1, so the bound holds.
+    For a confidence within `resolution` of 1, bets that it is too high use 1 - resolution, and bets that it is too low
+    are skipped; near 0 the reverse. The mean of f is then at most 1, so the bound holds.
     """
     p = np.clip(confidence, resolution, 1 - resolution)
     sign, slope, shift = (np.array(column) for column in zip(*BETS, strict=True))
@@ -59,36 +57,36 @@ def log_factors(confidence: np.ndarray, correct: np.ndarray, resolution: float, 
 
 
 def _log_odds(*probabilities: np.ndarray) -> np.ndarray:
-    """Of each (m,) a column; infinite outside (0, 1)."""
+    """Log-odds, a column for each (m,); infinite outside (0, 1)."""
     p = np.clip(np.stack(probabilities, axis=1), 0, 1)
     with np.errstate(divide="ignore"):
         return np.log(p) - np.log1p(-p)
 
 
 def log_unstarted(steps: np.ndarray | int) -> np.ndarray:
-    """log of the stakes that have not started after so many samples: those of 1 / (1 + log(1 + steps))."""
+    """log of the stakes not yet started after `steps` samples, 1 / (1 + log(1 + steps))."""
     return -np.log1p(np.log1p(steps))
 
 
 def _log_starting(steps: np.ndarray) -> np.ndarray:
-    """log of the stakes that start with each of these samples, counted from 1."""
+    """log of the stake that starts at each of these samples, counted from 1."""
     return np.log(np.log1p(1 / steps)) + log_unstarted(steps - 1) + log_unstarted(steps)
 
 
 def log_wealth(factors: np.ndarray, before: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """What the bets have become, and the e-process, after each of m samples more.
+    """Wealth of the bets, and the e-process, after each of m further samples.
 
     Args:
-        factors: (m, bets), of log_factors.
-        before: (bets,), log of what they were; -inf before the first sample.
-        steps: samples before.
+        factors: (m, bets), from log_factors.
+        before: (bets,), log wealth so far; -inf before the first sample.
+        steps: number of samples so far.
 
     Returns:
-        log of the started bets' wealth, (m, bets), each as if it were alone; log E, (m,).
+        log wealth of the started bets, (m, bets), before averaging over bets; log E, (m,).
     """
     each = steps + np.arange(1.0, len(factors) + 1)
     total = np.cumsum(factors, axis=0)
     joining = _log_starting(each)[:, None] - (total - factors)
     wealth = total + np.logaddexp.accumulate(np.vstack([before, joining]), axis=0)[1:]
-    mixture = logsumexp(wealth, axis=1) - np.log(len(BETS))
+    mixture = scipy.special.logsumexp(wealth, axis=1) - np.log(len(BETS))
     return wealth, np.logaddexp(mixture, log_unstarted(each))

@@ -1,24 +1,25 @@
-r"""Confidence intervals for binned calibration errors, which the usual bootstrap does not give.
+r"""Confidence intervals of binned calibration errors, by inversion of a test.
 
-An ECE is a sum of absolute gaps, so noise only adds: a calibrated model has ECE 0 and never an estimate of 0, and
-a resample adds its noise to that of the sample. Percentile intervals of a calibrated model then never hold 0 (measured
-by `coverage`, and in the book). Here each bin's gap is normal with the variance of its samples, gaps are moved
-towards 0 or away from it by a common number a of standard errors,
+An ECE is a sum of absolute gaps, so noise biases it upwards: the estimate of a calibrated model, whose ECE is 0, is
+positive. A bootstrap resample adds noise once more, so percentile intervals of a calibrated model never contain 0, as
+the book measures. Here each bin's gap is taken as normal with the variance of its samples. All gaps are moved towards 0
+or away from it by a common number a of standard errors,
 
 .. math:: |g_b(a)| = \max(|\hat g_b| + a\,s_b,\ 0),
 
-and the interval holds the errors of those g(a) under which the observed error is neither too large nor too small, each
-with probability (1 - level) / 2. The draws are simulated, the same ones for every a. The variance of a bin is that of
-its samples, or that of a calibrated model where it is larger; where that, too, is next to nothing, as at confidences
-near 1, the upper end allows for the errors that so many samples need not show. Since the estimate is biased upwards
-and the interval is not, the estimate may lie above it. The error under which the observed one is the median,
-`debiased`, lies in the interval; in simulations it is nearer to the truth, and a little low. Where the observed error
-is smaller than that of nearly every calibrated model, the test would leave 0 alone: the upper end is then that of a
-calibrated model's 16th percentile (a power-constrained limit, Cowan et al. 2011), so luck shows no more than the
-samples can. Of an error that is a sum, the upper end is also at least that of gaps which are all equally many standard
-errors: E|g + noise| is convex in g, so of all gaps under which as much is observed theirs have the largest sum.
+and the interval contains the errors of those g(a) under which the observed error is neither too large nor too small,
+each with probability (1 - level) / 2. The same simulated draws serve every a.
 
-As in `bins`, a function whose name ends in `_of` takes confidences (n,) and correctness (n,).
+* Variance: that of the bin's samples, or of a calibrated model if larger. If both nearly vanish, as at confidences near
+  1, the upper end allows for errors that so many samples need not show.
+* Bias: the estimate is biased upwards and may lie above the interval. `debiased`, the error under which the observed
+  one is the median, lies in the interval; in simulations it is closer to the truth and slightly low.
+* Small errors: if nearly every calibrated model has a larger error than the observed one, the test would accept only 0.
+  The upper end is then that of a calibrated model's 16th percentile (a power-constrained limit, Cowan et al. 2011).
+* Sums: the upper end is also at least that of gaps with equally many standard errors. E|g + noise| is convex in g, so
+  among gaps with the same mean observed error these have the largest sum.
+
+As in `bins`, functions that end in `_of` take confidences (n,) and correctness (n,).
 """
 
 from __future__ import annotations
@@ -29,8 +30,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import norm
+import scipy
 
 from focal_lib.metrics.bins import DEFAULT_BINS, Binning, ClassGaps, assign_bins, sum_class_gaps
 from focal_lib.metrics.design import PLAIN, Design
@@ -41,13 +41,13 @@ from focal_lib.metrics.scores import top_label
 
 _KIND = "inverted test"
 _DRAWS, _NUMBERS = 2000, 2_000_000  # fewer draws where classes times bins are many
-_BEYOND, _MOST_DRAWS = 50, 20_000  # draws that a tail is read from, where it is thin more are drawn
-_CALM = 0.16  # quantile of a calibrated model's error: of a smaller one the upper end is that of this
+_BEYOND, _MOST_DRAWS = 50, 20_000  # draws in both tails together, and most draws: at levels near 1 more are drawn
+_CALM = 0.16  # quantile of a calibrated model's error; smaller observed errors get its upper end
 _FURTHEST = 8.0  # standard errors away from 0
 
 
 def ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95) -> Interval:
-    """ECE, of equal width, with its confidence interval.
+    """ECE over bins of equal width with its confidence interval.
 
     Args:
         probs: (n, K) distributions.
@@ -55,27 +55,45 @@ def ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: 
 
     Raises:
         ValueError: as metrics.ece; level not in (0, 1).
+
+    >>> found = ece_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50)  # 0.4 -+ 1.96 * 0.05
+    >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
+    (0.4, 0.3, 0.5)
     """
     return ece_interval_of(*top_label(probs, labels), n_bins, level=level)
 
 
 def adaptive_ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95) -> Interval:
-    """Adaptive ECE, of equal mass, with its confidence interval; arguments and errors as ece_interval."""
+    """ECE over bins of equal mass with its confidence interval; arguments and errors as ece_interval.
+
+    >>> found = adaptive_ece_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50, n_bins=1)  # 0.4 -+ 1.96 * 0.05
+    >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
+    (0.4, 0.3, 0.5)
+    """
     return adaptive_ece_interval_of(*top_label(probs, labels), n_bins, level=level)
 
 
 def mce_interval(
     probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width", level: float = 0.95
 ) -> Interval:
-    """MCE, the largest gap of a non-empty bin, with its confidence interval; arguments and errors as ece_interval."""
+    """Maximum calibration error with its confidence interval; arguments and errors as ece_interval.
+
+    >>> found = mce_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50)  # 0.4 -+ 1.96 * 0.05
+    >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
+    (0.4, 0.3, 0.5)
+    """
     return mce_interval_of(*top_label(probs, labels), n_bins, binning=binning, level=level)
 
 
 def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95) -> Interval:
-    """Classwise ECE, of equal width, with its confidence interval; arguments and errors as ece_interval.
+    """Classwise ECE over bins of equal width with its confidence interval; arguments and errors as ece_interval.
 
-    Of more than two classes its kind is 'bounds', since a class and a bin may have few counts, and classes depend on
-    one another: it covers at least as often as it says, and is wide (focal_lib.metrics.gap_bounds).
+    With more than two classes the interval is conservative and wide (kind 'bounds', focal_lib.metrics.gap_bounds): bins
+    of a class may have few counts, and classes are dependent.
+
+    >>> found = classwise_ece_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50)
+    >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
+    (0.4, 0.3, 0.53)
     """
     return classwise_ece_interval_of(sum_class_gaps(probs, labels, n_bins), level=level)
 
@@ -91,10 +109,14 @@ def ece_interval_of(
     """`ece_interval` of confidences (n,) and correctness (n,).
 
     Args:
-        design: weights and groups of the samples; groups that are worth fewer than 10 of equal size have no interval.
+        design: weights and groups of the samples; with fewer than 10 effective groups the ends are nan.
 
     Raises:
         ValueError: no samples, n_bins < 1 or level not in (0, 1).
+
+    >>> found = ece_interval_of(np.full(100, 0.9), np.repeat([1, 0], 50))  # 0.4 -+ 1.96 * 0.05
+    >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
+    (0.4, 0.3, 0.5)
     """
     return _sum_of_gaps(confidence, correct, n_bins, "width", level, design)
 
@@ -107,7 +129,12 @@ def adaptive_ece_interval_of(
     level: float = 0.95,
     design: Design = PLAIN,
 ) -> Interval:
-    """`adaptive_ece_interval` of confidences (n,) and correctness (n,); arguments and errors as ece_interval_of."""
+    """`adaptive_ece_interval` of confidences (n,) and correctness (n,); arguments and errors as ece_interval_of.
+
+    >>> found = adaptive_ece_interval_of(np.full(100, 0.9), np.repeat([1, 0], 50), n_bins=1)  # 0.4 -+ 1.96 * 0.05
+    >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
+    (0.4, 0.3, 0.5)
+    """
     return _sum_of_gaps(confidence, correct, n_bins, "mass", level, design)
 
 
@@ -122,8 +149,7 @@ def mce_interval_of(
 ) -> Interval:
     """`mce_interval` of confidences (n,) and correctness (n,); arguments and errors as ece_interval_of.
 
-    Its ends are at least those of the ECE, a mean of the gaps whose largest the MCE is: what shows the one shows the
-    other, though no single bin may.
+    Its ends are at least those of the ECE, since the largest gap is at least the mean gap.
     """
     gaps, errors, share, noise = _gaps(confidence, correct, n_bins, binning, level, design)
     found = _invert(lambda size: (size / share).max(-1), gaps, errors, level, noise)
@@ -136,22 +162,22 @@ def mce_interval_of(
 
 
 def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interval:
-    """`classwise_ece_interval` from the sums of metrics.sum_class_gaps.
+    """`classwise_ece_interval` from the sums of bins.sum_class_gaps.
 
     Raises:
         ValueError: level not in (0, 1).
     """
     classes = len(gaps.gap)
-    first = int(classes == 2)  # two classes are each other's mirror
+    first = int(classes == 2)  # the gaps of two classes mirror each other
     gap, square, variance = (sums[first:].ravel() for sums in (gaps.gap, gaps.square, gaps.variance))
     means, errors = _standard_errors(gap, square, variance, gaps.n)
     filled = (means != 0) | (errors > 0)
     means, errors = means[filled], errors[filled]
     estimate = float(np.abs(gaps.gap).sum() / gaps.n / classes)
     _check_level(level)
-    # errors that were not seen, in cells where a calibrated model would hardly have one: each is in two classes
+    # errors not seen, in cells where a calibrated model expects less than one; each is in two classes
     few = bool((variance < 1).any())
-    unseen = -2 * np.log((1 - level) / 2) / gaps.n / classes if few else 0.0
+    unseen = float(-2 * np.log((1 - level) / 2)) / gaps.n / classes if few else 0.0
     if classes == 2 or not errors.any():
         counted = classes - first
         found = _invert(lambda size: size.sum(-1) / counted, means, errors, level, sums=True)
@@ -175,11 +201,11 @@ def _sum_of_gaps(
 def _unseen(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> float:
-    """What events that were not seen may add to the ECE, where a calibrated model would hardly have one in a bin.
+    """What unseen events may add to the ECE, in bins where a calibrated model expects less than one.
 
-    There a normal gap knows nothing: twenty of twenty right, at confidence 1, have no variance, and an accuracy of 83 %
-    would do. Of such bins together, the sure ones and the unsure ones, the exact end (Clopper & Pearson 1934) is taken
-    instead, with as many samples as weights and groups are worth.
+    A normal gap fails there: 20 of 20 right at confidence 1 have no variance, but are compatible with an accuracy of
+    83 %. Such bins are pooled, separately above and below confidence 0.5, and get the exact end (Clopper & Pearson
+    1934) at the effective number of samples.
     """
     index, tail = assign_bins(confidence, n_bins, binning), (1 - level) / 2
     few = np.bincount(index, confidence * (1 - confidence), n_bins)[index] < 1
@@ -194,7 +220,7 @@ def _unseen(
         low, high = exact_binomial_ends(share * count, count, tail)
         furthest = float(mean - low if sure else high - mean)
         spread = np.sqrt(max(share * (1 - share), own.mean(c * (1 - c))) / count)
-        allowed = abs(mean - share) + norm.ppf(1 - tail) * spread
+        allowed = abs(mean - share) + scipy.stats.norm.ppf(1 - tail) * spread
         added += float(weights[chosen].sum() / weights.sum() * max(0.0, furthest - allowed))
     return added
 
@@ -202,9 +228,9 @@ def _unseen(
 def _gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Gap of each non-empty bin as its part of the ECE, its standard error, the bin's share of the samples; draws.
+    """Gap of each non-empty bin as its part of the ECE, its standard error, its share of the samples; noise draws.
 
-    The draws of noise are nan where no interval is known that covers, and None where bins are independent.
+    The draws are nan with too few groups for an interval, and None if bins are independent.
     """
     n = len(confidence)
     if n == 0:
@@ -226,7 +252,7 @@ def _standard_errors(
     sums: np.ndarray, squares: np.ndarray, expected: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gaps as parts of the ECE, with the larger of their own and a calibrated model's standard errors."""
-    own = squares if n == 1 else (squares - sums**2 / n) * n / (n - 1)  # of one sample the spread is not known
+    own = squares if n == 1 else (squares - sums**2 / n) * n / (n - 1)  # one sample has no spread
     return sums / n, np.sqrt(np.maximum(own, expected)) / n
 
 
@@ -239,11 +265,11 @@ def _invert(
     *,
     sums: bool = False,
 ) -> Interval:
-    """The statistic of absolute gaps (..., bins) -> (...), increasing in each, with its interval.
+    """A statistic of absolute gaps, (..., bins) -> (...), that increases in each, with its interval.
 
     Args:
-        noise: draws of it (draws, bins), None where bins are independent.
-        sums: whether the statistic is the sum.
+        noise: draws of the gaps' noise (draws, bins); None if bins are independent.
+        sums: whether the statistic is the sum of the gaps.
     """
     _check_level(level)
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
@@ -263,18 +289,20 @@ def _invert(
 
         if excess(max(none, -1e6)) >= 0:
             return 0.0
-        return min(1.0, float(statistic(moved(brentq(excess, max(none, -1e6), _FURTHEST, xtol=1e-3)))))
+        return min(1.0, float(statistic(moved(scipy.optimize.brentq(excess, max(none, -1e6), _FURTHEST, xtol=1e-3)))))
 
     calm = float(np.quantile(statistic(np.abs(noise)), _CALM))
     low, high = end((1 + level) / 2), end((1 - level) / 2, max(observed, calm))
-    if sums:  # of all gaps under which as much is observed, those of equally many standard errors have the largest sum
-        furthest = _FURTHEST + 2 * max(observed, calm) / float(errors.sum())
+    if sums:  # of gaps with the same mean observed error, equally many standard errors give the largest sum
+        total = float(errors.sum())
+        furthest = _FURTHEST + 2 * max(observed, calm) / total
 
         def alike(t: float) -> float:
             drawn = np.quantile(np.abs(t * errors + noise).sum(-1), (1 - level) / 2)
             return float(drawn) - max(observed, calm)
 
-        high = max(high, 0.0 if alike(0.0) >= 0 else min(1.0, brentq(alike, 0.0, furthest, xtol=1e-3) * errors.sum()))
+        if alike(0.0) < 0:
+            high = max(high, min(1.0, total * scipy.optimize.brentq(alike, 0.0, furthest, xtol=1e-3)))
     return Interval(observed, low, high, _KIND, level, debiased=end(0.5))
 
 

@@ -1,13 +1,13 @@
-r"""Net benefit of acting where a probability is large: decision curves of Vickers & Elkin (2006).
+r"""Net benefit of acting on large probabilities: decision curves (Vickers & Elkin 2006).
 
-Whoever acts at probability t and above holds a needless action to be worth t / (1 - t) of a needed one, so
+To act at probability t and above is to weigh a needless action at t / (1 - t) of a needed one, so
 
 .. math:: \mathrm{NB}(t) = \frac{\mathrm{TP}(t)}{n} - \frac{\mathrm{FP}(t)}{n}\,\frac{t}{1 - t} ,
 
-which is to be compared with acting always, and with never acting, whose net benefit is 0. The differences to both are
-:math:`\pm(a - \mathrm{odds}\,b)`, with the shares a of needed and b of needless actions, taken or spared. Either may
-be of few samples, or of none, so intervals of the difference are made from the exact ones of both shares (the MOVER of
-Zou & Donner 2008, with the correlation that the two shares have).
+to be compared with acting always, and with never acting, whose net benefit is 0. The differences to both are
+:math:`\pm(a - \mathrm{odds}\,b)`, with the shares a of needed and b of needless actions, taken or spared. Either share
+may rest on few samples, so an interval of the difference combines the exact intervals of both (MOVER, Zou & Donner
+2008, with the correlation of the shares).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.metrics.scores import checked_samples
@@ -27,18 +26,21 @@ THRESHOLDS = tuple(np.round(np.arange(0.05, 0.96, 0.05), 2).tolist())
 
 @dataclass(frozen=True)
 class NetBenefit:
-    """Net benefit at thresholds, per sample; arrays (m,). That of never acting is 0.
+    """Net benefit per sample at each threshold, arrays (m,); that of never acting is 0.
 
     Attributes:
         threshold: act where the probability is at least this.
-        model, treat_all: net benefit of acting so, and of acting always.
-        low, high: of the difference to the better of acting always and never, an interval for each threshold alone.
-            Which is the better is not certain either, so the difference is the smaller of two, to always and to never,
-            and these are the smaller of their lower and of their upper ends, the upper ones by Bonferroni.
-        gain: that difference.
-        level: of each interval.
-        prevalence: share of samples that are of the class.
-        samples: their number.
+        model, treat_all: net benefit of acting by the threshold, and of acting always.
+        gain: model minus the better of acting always and never.
+        low, high: pointwise interval of gain. It is the smaller of two differences, to always and to never, so low is
+            the smaller of their lower ends, and high the smaller of their upper ends (Bonferroni).
+        level: confidence level of each interval.
+        prevalence: share of samples of the class.
+        samples: number of samples.
+
+    >>> curve = net_benefit([[0.2, 0.8]] * 2 + [[0.8, 0.2]] * 2, [1, 1, 0, 0], thresholds=[0.5])
+    >>> curve.gain.tolist(), curve.prevalence
+    ([0.5], 0.5)
     """
 
     threshold: np.ndarray
@@ -55,17 +57,21 @@ class NetBenefit:
 def net_benefit(
     probs: Any, labels: Any, positive: int = 1, *, thresholds: Any = THRESHOLDS, level: float = 0.95
 ) -> NetBenefit:
-    """The decision curve of one class against the others.
+    """Decision curve of one class against the others (Vickers & Elkin 2006).
 
     Args:
         probs: (n, K) distributions.
         labels: (n,) integers in 0 ... K-1.
-        positive: the class at whose probability one acts.
+        positive: class whose probability is compared with the thresholds.
         thresholds: (m,), in (0, 1).
-        level: of the interval at each threshold.
+        level: confidence level of the interval at each threshold.
 
     Raises:
         ValueError: as metrics.top_label; positive not in 0 ... K-1; thresholds or level not in (0, 1).
+
+    >>> probs, labels = [[0.2, 0.8]] * 2 + [[0.8, 0.2]] * 2, [1, 0, 0, 0]
+    >>> net_benefit(probs, labels, thresholds=[0.25, 0.5]).model.round(4).tolist()  # 1/4 - 1/4 t / (1 - t)
+    [0.1667, 0.0]
     """
     samples = checked_samples(probs, labels)
     if positive not in range(samples.classes):
@@ -73,14 +79,14 @@ def net_benefit(
     return net_benefit_of(*samples.gather(functools.partial(_column, positive)), thresholds=thresholds, level=level)
 
 
-def _column(positive: int, p: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    return p[:, positive].double(), (y == positive).double()
+def _column(positive: int, p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return p[:, positive].astype(np.float64), (y == positive).astype(np.float64)
 
 
 def net_benefit_of(
     probability: np.ndarray, event: np.ndarray, *, thresholds: Any = THRESHOLDS, level: float = 0.95
 ) -> NetBenefit:
-    """`net_benefit` of the probability (n,) of an event, and of whether it came, 0 or 1 (n,).
+    """`net_benefit` of the probability (n,) of an event and its outcome (n,), 0 or 1.
 
     Raises:
         ValueError: fewer than two samples; thresholds or level not in (0, 1).
@@ -97,7 +103,7 @@ def net_benefit_of(
     odds = t / (1 - t)
     model = (events - missed - (n - below - events + missed) * odds) / n
     always = (events - (n - events) * odds) / n
-    # minus always: what is spared where one does not act; minus never: what acting brings. Both are means over samples.
+    # difference to always: actions spared; to never: actions taken. Both are means over samples.
     acted, spared = (events - missed, n - below - events + missed), (missed, below - missed)
     low = np.min([_interval(*acted, n, odds, level)[0], -_interval(*spared, n, odds, level)[1]], axis=0)
     wide = (1 + level) / 2
@@ -108,7 +114,7 @@ def net_benefit_of(
 def _interval(
     needed: np.ndarray, needless: np.ndarray, n: int, odds: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ends for a - odds b, where a and b are the shares of two kinds of n samples, (m,) each."""
+    """Ends of a - odds b, where a and b are the shares of needed and needless actions, (m,) each."""
     a, b = needed / n, needless / n
     (low_a, high_a), (low_b, high_b) = (exact_binomial_ends(count, n, (1 - level) / 2) for count in (needed, needless))
     with np.errstate(divide="ignore", invalid="ignore"):

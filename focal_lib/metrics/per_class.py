@@ -1,4 +1,4 @@
-"""Reliability of every class: when the model says this class, how sure is it, and how often right?"""
+"""Confidence and accuracy of each predicted class, with intervals of the gap."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from focal_lib.metrics.predictions import Predictions, predictions
 
 @dataclass(frozen=True)
 class ClassReliability:
-    """Of each class that is predicted, the worst first; arrays (m,).
+    """Confidence and accuracy of each predicted class, the worst first; arrays (m,).
 
     Attributes:
-        classes: their numbers.
-        count: samples for which the class is predicted.
-        confidence, accuracy: of these samples, means.
-        gap: confidence minus accuracy; positive where the model is too sure.
-        low, high: an interval of the gap; all of them hold together.
-        level: with which probability.
+        classes: class indices.
+        count: number of samples for which the class is predicted.
+        confidence, accuracy: means over these samples.
+        gap: confidence minus accuracy, positive if overconfident.
+        low, high: simultaneous intervals of the gaps.
+        level: probability that all intervals hold.
+
+    >>> found = class_reliability([[0.8, 0.2]] * 4, [0, 0, 0, 1])
+    >>> found.classes.tolist(), found.count.tolist(), found.accuracy.tolist()
+    ([0], [4], [0.75])
     """
 
     classes: np.ndarray
@@ -35,7 +39,7 @@ class ClassReliability:
 
     @property
     def certain(self) -> np.ndarray:
-        """What the size of each gap is at least, 0 where the interval holds 0."""
+        """Lower bound of each absolute gap, 0 if the interval contains 0."""
         return _certain(self.low, self.high)
 
 
@@ -44,19 +48,22 @@ def _certain(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def class_reliability(probs: Any, labels: Any, *, level: float = 0.95) -> ClassReliability:
-    r"""Confidence and accuracy of each predicted class, those first whose gap is the largest for certain.
+    r"""Confidence and accuracy of each predicted class, sorted by the lower bound of the absolute gap, largest first.
 
-    Given the confidences, the right predictions of a class are a sum of Bernoulli variables, whose tails are those of a
-    binomial at most (Hoeffding 1956): the interval of Clopper & Pearson (1934) for the accuracy covers, at
-    :math:`1 - (1 - \mathrm{level})/m` for each of the m classes that are predicted.
+    Given the confidences, the number of right predictions of a class is a sum of Bernoulli variables, with tails at
+    most those of a binomial (Hoeffding 1956). The interval of Clopper & Pearson (1934) for the accuracy therefore
+    covers, at level :math:`1 - (1 - \mathrm{level})/m` for each of the m predicted classes.
 
     Args:
         probs: (n, K) distributions.
         labels: (n,) integers in 0 ... K-1.
-        level: with which probability all intervals hold.
+        level: probability that all intervals hold.
 
     Raises:
         ValueError: as metrics.top_label; level not in (0, 1).
+
+    >>> class_reliability([[0.8, 0.2]] * 4, [0, 0, 0, 1]).gap.round(4).tolist()  # 0.8 - 0.75
+    [0.05]
     """
     return class_reliability_of(predictions(probs, labels), level=level)
 

@@ -1,4 +1,4 @@
-"""What a model says of each sample, and what is so: predicted class, confidence, label."""
+"""Predicted class, confidence and label of each sample."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from focal_lib.metrics.scores import checked_samples
+from focal_lib.metrics.scores import checked_samples, label_probs
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of each sample the predicted class, its probability, and the label: arrays (n,); and the number of classes."""
+    """Predicted class, its probability and the label of each sample, arrays (n,), and the number of classes."""
 
     predicted: np.ndarray
     confidence: np.ndarray
@@ -29,30 +27,28 @@ class Predictions:
 
     @staticmethod
     def concatenate(parts: Sequence[Predictions]) -> Predictions:
-        """Those of several sets of samples with the same classes, one after the other."""
+        """Concatenate the predictions of several sets of samples with the same classes."""
         columns = zip(*((p.predicted, p.confidence, p.label) for p in parts), strict=True)
         predicted, confidence, label = map(np.concatenate, columns)
         return Predictions(predicted, confidence, label, parts[0].classes)
 
 
 def predictions(probs: Any, labels: Any) -> Predictions:
-    """The most probable class of each sample, the first of those that tie.
+    """Most probable class of each sample, the first if tied, with its probability and the label.
 
     Args:
         probs: (n, K) distributions: array, tensor, memory map or Dask array.
         labels: (n,) integers in 0 ... K-1.
 
     Raises:
-        ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1.
+        ValueError: probs not (n, K) distributions, labels not integers in 0 ... K-1.
     """
     samples = checked_samples(probs, labels)
     predicted, confidence, label = samples.gather(predictions_of_chunk)
     return Predictions(predicted, confidence, label, samples.classes)
 
 
-def predictions_of_chunk(p: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def predictions_of_chunk(p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Predicted class, confidence and label of a chunk (m, K), (m,), unchecked."""
-    confidence, predicted = p.max(-1)
-    tied = torch.nonzero(confidence < 0.501)[:, 0]  # of tied classes each has at most 1/2; which one max gives is open
-    predicted[tied] = torch.from_numpy(p[tied].numpy().argmax(-1))  # NumPy's is the first
-    return predicted, confidence.double(), y
+    predicted = p.argmax(-1)  # the first if tied
+    return predicted, label_probs(p, predicted), y

@@ -1,7 +1,7 @@
-r"""Selective prediction: answer where the confidence is above a threshold, and leave the rest to someone else.
+r"""Selective prediction: answer where the confidence is above a threshold, and abstain on the rest.
 
-Of the answers, the share that are wrong is the selective risk; the share of samples that are answered is the coverage
-(El-Yaniv & Wiener 2010). A threshold is certified where an upper bound of its risk, not the estimate, is small enough.
+The share of wrong answers is the selective risk, the share of samples answered is the coverage (El-Yaniv & Wiener
+2010). A threshold is certified if an upper bound of its risk, not the estimate, is small enough.
 """
 
 from __future__ import annotations
@@ -21,13 +21,18 @@ STEPS = 50  # coverages at which the risk is bounded
 
 @dataclass(frozen=True)
 class Threshold:
-    """Answer where the confidence is above `threshold`.
+    """A threshold of the confidence, above which the model answers, with its coverage and risk.
 
     Attributes:
-        threshold: of the confidence, rounded up (see risk_coverage); 0 where all samples are answered.
+        threshold: rounded up (see risk_coverage); 0 if all samples are answered.
         coverage: share of the samples that are answered.
         risk: share of the answers that are wrong.
-        bound: what the risk of the model, not of the sample, is at most, with the probability that was asked for.
+        bound: upper confidence bound of the risk.
+
+    >>> probs, labels = [[0.9, 0.1]] * 100 + [[0.6, 0.4]] * 100, [0] * 150 + [1] * 50
+    >>> found = risk_coverage(probs, labels).certified(risk=0.1)
+    >>> found.threshold, found.coverage, found.risk, round(found.bound, 2)
+    (0.6, 0.5, 0.0, 0.07)
     """
 
     threshold: float
@@ -38,14 +43,18 @@ class Threshold:
 
 @dataclass(frozen=True)
 class RiskCoverage:
-    """Selective risk at up to 50 coverages, rising, with upper bounds that hold together; arrays (m,).
+    """Selective risk at up to 50 coverages, increasing, with simultaneous upper bounds; arrays (m,).
 
     Attributes:
-        threshold, coverage, risk, bound: as of Threshold.
-        level: with which probability all bounds hold.
+        threshold, coverage, risk, bound: as in Threshold.
+        level: probability that all bounds hold.
         aurc: area under the curve of all coverages.
-        aurc_at_best: that of confidences which put every error last.
-        samples: their number.
+        aurc_at_best: aurc of the best ranking, with every error last.
+        samples: number of samples.
+
+    >>> curve = risk_coverage([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]], [0, 0, 1, 0])
+    >>> round(curve.aurc, 4), round(curve.aurc_at_best, 4)  # means of 0, 0, 1/3, 1/4 and of 0, 0, 0, 1/4
+    (0.1458, 0.0625)
     """
 
     threshold: np.ndarray
@@ -58,9 +67,9 @@ class RiskCoverage:
     samples: int
 
     def certified(self, risk: float) -> Threshold | None:
-        """The largest coverage whose bound is at most `risk`; None where no coverage has one.
+        """Threshold of the largest coverage whose bound is at most `risk`; None if there is none.
 
-        The bounds hold together, so `risk` may be chosen after looking, and more than once.
+        The bounds hold simultaneously, so `risk` may be chosen after seeing them, and more than once.
 
         Raises:
             ValueError: risk not in (0, 1).
@@ -76,20 +85,24 @@ class RiskCoverage:
 
 
 def risk_coverage(probs: Any, labels: Any, *, level: float = 0.95) -> RiskCoverage:
-    r"""The risk-coverage curve of the top label's confidence, with upper bounds that all hold with probability `level`.
+    r"""Risk-coverage curve of the top label's confidence, with upper bounds that all hold with probability `level`.
 
-    A coverage is :math:`j/50` of the samples at most, those of the largest confidence; the threshold is the confidence
-    of the next, rounded up to four digits, or to three of its distance to 1, so that it can be said in full. Given the
-    next, and how many lie above the threshold, these are independent draws of the model's answers, so their
-    errors are binomial, and the bound is exact (Clopper & Pearson 1934), at :math:`1 - (1 - \mathrm{level})/50` each:
-    the Bonferroni form of Geifman & El-Yaniv (2017) and of Learn then Test (Angelopoulos et al. 2021).
+    A coverage is at most :math:`j/50` of the samples, the most confident ones. The threshold is the confidence of the
+    next sample, rounded up to four decimals, or to three digits of its distance to 1. Given that sample and the number
+    above the threshold, the answers are independent draws, so their errors are binomial. The bound is exact (Clopper &
+    Pearson 1934), at level :math:`1 - (1 - \mathrm{level})/50` each: the Bonferroni form of Geifman & El-Yaniv (2017)
+    and of Learn then Test (Angelopoulos et al. 2021).
 
     Args:
         probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1; samples independent, and none of them fitted on.
+        labels: (n,) integers in 0 ... K-1; the samples are independent and were not fitted on.
 
     Raises:
         ValueError: as metrics.top_label; level not in (0, 1).
+
+    >>> curve = risk_coverage([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]], [0, 0, 1, 0])
+    >>> curve.coverage.tolist(), curve.risk.round(4).tolist()
+    ([0.25, 0.5, 0.75, 1.0], [0.0, 0.0, 0.3333, 0.25])
     """
     return risk_coverage_of(*top_label(probs, labels), level=level)
 
@@ -99,6 +112,10 @@ def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: floa
 
     Raises:
         ValueError: no samples; level not in (0, 1).
+
+    >>> curve = risk_coverage_of(np.array([0.9, 0.8, 0.7, 0.6]), np.array([1, 1, 0, 1]))
+    >>> curve.risk.round(4).tolist(), curve.threshold.tolist()  # answer above the confidence of the next sample
+    ([0.0, 0.0, 0.3333, 0.25], [0.8, 0.7, 0.6, 0.0])
     """
     if not len(confidence):
         raise ValueError("confidence must not be empty. Got none.")
@@ -108,22 +125,22 @@ def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: floa
     order = np.argsort(-confidence, kind="stable")
     ordered, errors = confidence[order], np.r_[0, np.cumsum(wrong[order])]
     counts = np.unique([math.ceil(step * n / STEPS) for step in range(1, STEPS + 1)])
-    thresholds = np.append(ordered, 0.0)[counts]  # of the next; of all, nothing is left out
+    thresholds = np.append(ordered, 0.0)[counts]  # confidence of the next sample
     thresholds = _rounded_up(thresholds)
     thresholds[counts == n] = 0.0
-    answered = np.searchsorted(-ordered, -thresholds, side="left")  # strictly above: none of those that tie
+    answered = np.searchsorted(-ordered, -thresholds, side="left")  # strictly above: no ties
     answered[counts == n] = n
     answered, first = np.unique(answered, return_index=True)
     thresholds, bounded = thresholds[first][answered > 0], answered[answered > 0]
     found = errors[bounded]
-    each = (1 - level) / len(counts)  # of all coverages that were asked for, whichever fell together
+    each = (1 - level) / len(counts)  # over all requested coverages, also merged ones
     bound = exact_binomial_ends(found, bounded, each)[1]
     best = aurc_of(1 - wrong, correct)
     return RiskCoverage(thresholds, bounded / n, found / bounded, bound, level, aurc_of(confidence, correct), best, n)
 
 
 def _rounded_up(confidence: np.ndarray) -> np.ndarray:
-    """To four decimals, or so many that three digits of the distance to 1 stay."""
+    """Round up to four decimals, or to three digits of the distance to 1."""
     distance = np.maximum(1 - confidence, 1e-12)
     unit = 10.0 ** np.maximum(4, 2 + np.ceil(-np.log10(distance)))
     above = np.ceil(confidence * unit) / unit
@@ -132,10 +149,14 @@ def _rounded_up(confidence: np.ndarray) -> np.ndarray:
 
 
 def certified_threshold(probs: Any, labels: Any, risk: float, *, level: float = 0.95) -> Threshold | None:
-    """The largest coverage whose selective risk is at most `risk`, with probability `level`; None where there is none.
+    """Threshold of the largest coverage with risk at most `risk`, with probability `level`; None if there is none.
 
     Raises:
         ValueError: as risk_coverage; risk not in (0, 1).
+
+    >>> probs, labels = [[0.9, 0.1]] * 100 + [[0.6, 0.4]] * 100, [0] * 150 + [1] * 50
+    >>> certified_threshold(probs, labels, risk=0.1).coverage  # the confident half is always right
+    0.5
     """
     return risk_coverage(probs, labels, level=level).certified(risk)
 
@@ -143,26 +164,41 @@ def certified_threshold(probs: Any, labels: Any, risk: float, *, level: float = 
 def certified_threshold_of(
     confidence: np.ndarray, correct: np.ndarray, risk: float, *, level: float = 0.95
 ) -> Threshold | None:
-    """`certified_threshold` of confidences (n,) and correctness (n,); errors the same."""
+    """`certified_threshold` of confidences (n,) and correctness (n,); same errors.
+
+    >>> confidence, correct = np.repeat([0.9, 0.6], 100), np.repeat([1, 0], [150, 50])
+    >>> certified_threshold_of(confidence, correct, risk=0.1).threshold
+    0.6
+    >>> certified_threshold_of(confidence, correct, risk=0.01) is None  # 100 samples cannot show so little
+    True
+    """
     return risk_coverage_of(confidence, correct, level=level).certified(risk)
 
 
 def aurc(probs: Any, labels: Any) -> float:
-    """Area under the risk-coverage curve: the mean over m of the risk of the m surest (Geifman et al. 2019).
+    """Area under the risk-coverage curve: mean over m of the risk of the m most confident (Geifman et al. 2019).
 
-    Samples that tie count in the mean over all their orders.
+    Tied samples are averaged over their orders.
 
     Raises:
         ValueError: as metrics.top_label.
+
+    >>> probs, labels = [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]], [0, 0, 1, 0]
+    >>> round(aurc(probs, labels), 4)  # mean of 0, 0, 1/3, 1/4
+    0.1458
     """
     return aurc_of(*top_label(probs, labels))
 
 
 def aurc_of(confidence: np.ndarray, correct: np.ndarray) -> float:
-    """`aurc` of confidences (n,) and correctness (n,), unchecked."""
+    """`aurc` of confidences (n,) and correctness (n,), unchecked.
+
+    >>> round(aurc_of(np.array([0.9, 0.8, 0.7, 0.6]), np.array([1, 1, 0, 1])), 4)  # mean of 0, 0, 1/3, 1/4
+    0.1458
+    """
     order = np.argsort(-confidence, kind="stable")
     ordered, wrong = confidence[order], 1 - correct[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=np.inf))
     sizes = np.diff(np.append(starts, len(ordered)))
-    wrong = np.repeat(np.add.reduceat(wrong, starts) / sizes, sizes)  # of samples that tie each has its share
+    wrong = np.repeat(np.add.reduceat(wrong, starts) / sizes, sizes)  # tied samples share their errors
     return float((np.cumsum(wrong) / np.arange(1, len(wrong) + 1)).mean())

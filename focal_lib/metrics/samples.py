@@ -1,16 +1,14 @@
-"""Samples of numbers with labels, in chunks: arrays, memory maps and Dask arrays alike.
+"""Functions of samples with labels, evaluated in chunks: arrays, memory maps and Dask arrays.
 
-Whatever is fitted or measured is a sum over samples, or a few numbers for each. A function of one chunk is mapped over
-all of them, so memory is bounded by the chunk and those few numbers a sample. An array in memory, a memory map and a
-Dask array give the same sums.
+Every fit and every metric is a sum over samples, or a few numbers for each. A function of a chunk is mapped over all
+chunks, so memory is bounded by the chunk and those few numbers. An array in memory, a memory map and a Dask array give
+the same sums.
 
-What a chunk gives to `collect`, `gather` or `total` is put where it belongs at once, and dropped. Kept in a list until
-the last chunk is done, thousands of small arrays lie between the large ones of the chunks, and the room that those
-leave is not given back: of ten million samples that made gibibytes (benchmarks/large.py).
+`collect`, `gather` and `total` copy the results of a chunk into place at once. A list of them would fragment the heap:
+thousands of small arrays between the large ones cost gibibytes with ten million samples (benchmarks/large.py).
 
-Each chunk is worked on by one thread, and several chunks at a time. Left to itself torch splits each operation among
-its threads: a thousand parallel regions of some ten microseconds, each of which waits for its slowest thread. Where
-other processes had the cores, too, that made an ECE of 1,000,000 x 10 tens of times slower (benchmarks/busy.py).
+Each chunk runs in one thread, several chunks at a time. Operations split among threads would be a thousand parallel
+regions of some ten microseconds, each of which waits for its slowest thread (benchmarks/busy.py).
 """
 
 from __future__ import annotations
@@ -24,40 +22,39 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from focal_lib.threads import one_torch_thread
+from focal_lib.arrays import to_numpy
+from focal_lib.threads import limit_this_thread, one_thread
 from focal_lib.validation import check_labels
 
-# numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache; twice as many of float32 that is left as it is
+# float64 numbers in a chunk, 2 MiB, so that temporary arrays stay in the cache; twice as many of unconverted float32
 CHUNK_SIZE = 262_144
-_LEAST_CHUNKS = 4  # from which on threads are worth starting
-_AHEAD = 4  # chunks begun for each thread, so that none waits for what is made of the results
+_LEAST_CHUNKS = 4  # fewest chunks for which threads are worth starting
+_AHEAD = 4  # chunks begun for each thread, so that none waits for the consumer
 Found = TypeVar("Found")
-Function = Callable[[Tensor, Tensor], Found]
-Numbers = np.ndarray | Tensor | float
-Parts = tuple[tuple[Numbers, ...], tuple[Numbers, ...]]  # of a chunk: an entry for each sample, and what is to be added
-Collected = tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]  # of all of them
-Check = Callable[[Tensor], None]
+Function = Callable[[np.ndarray, np.ndarray], Found]
+Numbers = np.ndarray | float
+Parts = tuple[tuple[Numbers, ...], tuple[Numbers, ...]]  # of a chunk: an entry for each sample, and terms of sums
+Collected = tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]  # of all chunks
+Check = Callable[[np.ndarray], None]
 
 
 class Samples:
     """Values (n, K) with labels (n,): `map` and `total` apply a function of a chunk (m, K) float64, (m,) int64.
 
-    As many chunks at a time as torch has threads, so the function is called from several; the blocks of a Dask array go
-    to its workers. Results come in the order of the samples, and sums are taken in that order: they do not depend on
-    the number of threads.
+    A chunk may be a view of the caller's arrays, so a function must not write to it. Functions are called from several
+    threads; blocks of a Dask array go to its workers. Results and sums follow the order of the samples, and do not
+    depend on the number of threads.
 
     Args:
-        values: array, memory map, anything sliced like one, tensor or Dask array (n, K).
+        values: array, memory map or other sliceable array, tensor or Dask array (n, K).
         labels: integers (n,).
-        name: of the values, for messages.
-        check: called with the values of each chunk before anything is done with them; raises where they are wrong.
-        single: leave float32 as it is, for functions that need no more.
+        name: name of the values in messages.
+        check: called with the values of each chunk first; raises if they are invalid.
+        single: do not convert float32 to float64.
 
     Raises:
-        ValueError: shapes that do not fit, labels that are no classes.
+        ValueError: shapes that do not match, labels that are not classes.
     """
 
     values: Any
@@ -91,7 +88,7 @@ class Samples:
         return int(self.values.shape[1])
 
     def map(self, function: Function[Found]) -> list[Found]:
-        """The function of each chunk, in order."""
+        """Results of the function for each chunk, in order."""
         if self.on_dask:
             return [found for block in self._on_workers(_list_of_block, function) for found in block]
         return list(_each(function, self.check, self.single, self.values, self.labels))
@@ -101,11 +98,11 @@ class Samples:
         return self.collect(functools.partial(to_add, function))[1][0]
 
     def gather(self, function: Function[tuple[Numbers, ...]]) -> tuple[np.ndarray, ...]:
-        """Of a function that gives arrays with an entry for each sample: those of all samples."""
+        """Arrays with an entry for each sample, joined from those that the function returns for each chunk."""
         return self.collect(functools.partial(_to_keep, function))[0]
 
     def collect(self, function: Function[Parts]) -> Collected:
-        """Of a function that gives arrays with an entry for each sample, and what is to be added: both, of all."""
+        """Arrays with an entry for each sample, and sums, from those that the function returns for each chunk."""
         if not self.on_dask:
             return _collect(function, self.check, self.single, self.values, self.labels)
         columns, sums = zip(*self._on_workers(_collect_of_block, function), strict=True)
@@ -114,7 +111,7 @@ class Samples:
         )
 
     def subsample(self, count: int) -> Samples:
-        """That many samples drawn at random, always the same, in memory; itself where there are not twice as many."""
+        """Fixed random subsample of `count` samples, in memory; self if there are fewer than twice as many."""
         if len(self) < 2 * count:
             return self
         index = np.sort(np.random.default_rng(0).choice(len(self), count, replace=False))
@@ -128,14 +125,14 @@ class Samples:
         return dask.compute(*(apart(function, self.check, self.single, *block) for size, *block in blocks if size))
 
     def _labels_of_blocks(self) -> Any:
-        """Arrays stay arrays: a task that all blocks need would have them all loaded before the first is done."""
+        """Labels of each block; arrays stay arrays, as a task that all blocks need would load all blocks first."""
         if isinstance(self.labels, np.ndarray):
             return np.split(self.labels, np.cumsum(self.values.chunks[0])[:-1])
         return self.labels.to_delayed().ravel()
 
 
 def _check_shape(values: Any, name: str) -> None:
-    """n >= 1 and K >= 2. The numbers are looked at chunk by chunk, by whoever maps."""
+    """Check n >= 1 and K >= 2; values are checked chunk by chunk."""
     shape = tuple(values.shape)
     if shape[-1] < 2:
         raise ValueError(f"{name} must have shape (..., K) with K >= 2. Got {shape}.")
@@ -144,15 +141,13 @@ def _check_shape(values: Any, name: str) -> None:
 
 
 def _as_array(values: Any) -> Any:
-    """An array, or what can be sliced like one without being read whole."""
-    if isinstance(values, Tensor):
-        known = values.float() if values.dtype == torch.bfloat16 else values
-        return known.detach().cpu().numpy()
+    """An array, or an object that can be sliced like one without being read whole."""
+    values = to_numpy(values)
     return values if hasattr(values, "ndim") and hasattr(values, "dtype") else np.asarray(values)
 
 
 def _aligned(values: Any, labels: Any) -> tuple[Any, Any]:
-    """All classes of a sample in one block, and lazy labels cut at the same samples."""
+    """Put all classes of a sample in one block, and split lazy labels at the same samples."""
     values = values.rechunk({1: -1})
     return values, labels.rechunk((values.chunks[0],)) if hasattr(labels, "to_delayed") else np.asarray(labels)
 
@@ -161,36 +156,30 @@ def _samples_at_once(values: np.ndarray, kind: type) -> int:
     return max(1, CHUNK_SIZE * 8 // np.dtype(kind).itemsize // int(values.shape[1]))
 
 
-def _tensor(array: np.ndarray, kind: type) -> Tensor:
-    """Without a copy where there is nothing to convert; torch wants arrays that it could write."""
-    same: np.ndarray = np.ascontiguousarray(array, dtype=kind)
-    usable = same.flags.writeable and min(same.strides) >= 0  # a row of a reversed array is contiguous
-    return torch.from_numpy(same if usable else same.copy())
-
-
 def _each(
     function: Function[Found], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
 ) -> Iterator[Found]:
-    """The function of every chunk of values in memory, in order; to be asked for all of them."""
+    """Results of the function for every chunk of values in memory, in order; consume all of them."""
 
     kind = np.float32 if single and values.dtype == np.float32 else np.float64
     step = _samples_at_once(values, kind)
 
     def of(start: int) -> Found:
-        chunk, truth = _tensor(values[start : start + step], kind), _tensor(labels[start : start + step], np.int64)
+        chunk = np.ascontiguousarray(values[start : start + step], dtype=kind)
+        truth = np.ascontiguousarray(labels[start : start + step], dtype=np.int64)
         if check is not None:
             check(chunk)
         return function(chunk, truth)
 
     starts = range(0, values.shape[0], step)
-    with one_torch_thread() as threads:
+    with one_thread() as threads:
         workers = min(threads, len(starts)) if len(starts) >= _LEAST_CHUNKS else 1
         yield from map(of, starts) if workers == 1 else _in_parallel(of, starts, workers)
 
 
 def _in_parallel(function: Callable[[int], Found], starts: Iterable[int], workers: int) -> Iterator[Found]:
-    """Results in order; only a few are there before they are asked for."""
-    with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+    """Results in order, only a few of them computed ahead."""
+    with ThreadPoolExecutor(workers, initializer=limit_this_thread) as pool:
         tasks = (pool.submit(function, start) for start in starts)
         begun = deque(itertools.islice(tasks, _AHEAD * workers))
         try:
@@ -199,28 +188,28 @@ def _in_parallel(function: Callable[[int], Found], starts: Iterable[int], worker
                 begun.extend(itertools.islice(tasks, 1))
                 yield found
         finally:
-            pool.shutdown(cancel_futures=True)  # after an error nobody wants the rest
+            pool.shutdown(cancel_futures=True)  # drop the rest after an error
 
 
-def to_add(function: Callable[..., Numbers], *chunk: Tensor) -> Parts:
-    """For `collect`: nothing of each sample; what the function gives of the chunk is to be added."""
+def to_add(function: Callable[..., Numbers], *chunk: np.ndarray) -> Parts:
+    """Adapter for `collect`: sums only, no entries for each sample."""
     return (), (function(*chunk),)
 
 
-def _to_keep(function: Function[tuple[Numbers, ...]], values: Tensor, labels: Tensor) -> Parts:
+def _to_keep(function: Function[tuple[Numbers, ...]], values: np.ndarray, labels: np.ndarray) -> Parts:
     return function(values, labels), ()
 
 
 def _collect(
     function: Function[Parts], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
 ) -> Collected:
-    """What the function gives of every chunk of values in memory.
+    """`Samples.collect` of values in memory.
 
     Raises:
         ValueError: not one entry for each sample; entries of another type than those of the first chunk.
     """
 
-    def of(chunk: Tensor, truth: Tensor) -> tuple[int, Parts]:
+    def of(chunk: np.ndarray, truth: np.ndarray) -> tuple[int, Parts]:
         return len(chunk), function(chunk, truth)
 
     kept: list[np.ndarray] = []
@@ -233,14 +222,14 @@ def _collect(
         for column, part in zip(kept, parts, strict=True):
             if part.shape != (samples, *column.shape[1:]) or part.dtype != column.dtype:
                 raise ValueError(
-                    f"of each chunk a function must give {column.dtype} of shape {(samples, *column.shape[1:])}. Got "
+                    f"function must return for each chunk {column.dtype} of shape {(samples, *column.shape[1:])}. Got "
                     f"{part.dtype} of shape {part.shape}."
                 )
             column[start : start + samples] = part
         terms = [[np.asarray(part)] for part in sums]
         if start:
             terms = [[total, *term] for total, term in zip(added, terms, strict=True)]
-        added = [np.sum(term, axis=0) for term in terms]  # of whole numbers and truth values in int64
+        added = [np.sum(term, axis=0) for term in terms]  # integers and booleans in int64
         start += samples
     return tuple(kept), tuple(added)
 
@@ -248,16 +237,16 @@ def _collect(
 def _list_of_block(
     function: Function[Found], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
 ) -> list[Found]:
-    """On a Dask worker, which has as many threads as there are to be."""
+    """`_each` on a Dask worker, in one thread."""
     check_labels(labels, *values.shape)
-    with one_torch_thread():
+    with one_thread():
         return list(_each(function, check, single, values, labels))
 
 
 def _collect_of_block(
     function: Function[Parts], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
 ) -> Collected:
-    """On a Dask worker, as `_list_of_block`."""
+    """`_collect` on a Dask worker, in one thread."""
     check_labels(labels, *values.shape)
-    with one_torch_thread():
+    with one_thread():
         return _collect(function, check, single, values, labels)

@@ -1,4 +1,4 @@
-"""What a t interval over few seeds can say: p values, those of several together, and what it could have shown."""
+"""Significance and power of t intervals: p-values, Holm's adjustment, smallest detectable effect, sample size."""
 
 from __future__ import annotations
 
@@ -6,31 +6,38 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import stats
-from scipy.optimize import brentq
+import scipy
 
 from focal_lib.metrics.intervals import Interval
 
 
 def t_p_value(interval: Interval) -> float:
-    """Two-sided p value of a mean of 0 from its t interval: 1 - the level at which the interval ends at 0.
+    """Two-sided p-value of the null hypothesis of mean 0: 1 - the level at which the t interval ends at 0.
 
     Raises:
-        ValueError: it is no t interval.
+        ValueError: not a t interval.
+
+    >>> from focal_lib.metrics.intervals import t_interval
+    >>> round(t_p_value(t_interval([1.0, 2.0, 3.0])), 4)  # t = 2 sqrt(3), 2 degrees of freedom: 1 - sqrt(12 / 14)
+    0.0742
     """
     error = interval.standard_error
     if interval.estimate == 0 or error == 0:
         return float(interval.estimate == 0)
-    return float(2 * stats.t.sf(abs(interval.estimate) / error, interval.degrees))
+    return float(2 * scipy.stats.t.sf(abs(interval.estimate) / error, interval.degrees))
 
 
 def smallest_effect(interval: Interval, power: float = 0.8) -> float:
-    """The smallest true mean that so many values show, with probability `power`: the t interval lies on its side of 0.
+    """Smallest true mean for which the t interval excludes 0, on the right side, with probability `power`.
 
-    By the noncentral t distribution, with the standard error, itself estimated, taken as known.
+    From the noncentral t distribution, with the estimated standard error taken as the true one.
 
     Raises:
-        ValueError: it is no t interval; power not between (1 - level) / 2 and 1.
+        ValueError: not a t interval; power not between (1 - level) / 2 and 1.
+
+    >>> many = Interval(0.0, -1.96, 1.96, kind="t", degrees=10_000)  # standard error 1
+    >>> round(smallest_effect(many), 1)  # 1.96 + 0.84
+    2.8
     """
     chance = (1 - interval.level) / 2  # with no effect at all
     if not chance < power < 1:
@@ -38,18 +45,18 @@ def smallest_effect(interval: Interval, power: float = 0.8) -> float:
     quantile = interval.quantile()
 
     def lacking(effect: float) -> float:
-        return float(stats.nct.sf(quantile, interval.degrees, effect)) - power
+        return float(scipy.stats.nct.sf(quantile, interval.degrees, effect)) - power
 
-    return interval.standard_error * float(brentq(lacking, 0, 10 * (1 + quantile)))
+    return interval.standard_error * float(scipy.optimize.brentq(lacking, 0, 10 * (1 + quantile)))
 
 
 def values_needed(interval: Interval, effect: float, power: float = 0.8, most: int = 10_000) -> int | None:
-    """The fewest values that would show a true mean of this size, with probability `power`; None beyond `most`.
+    """Fewest values that detect a true mean of `effect` with probability `power`; None beyond `most`.
 
-    For values as scattered as those of the t interval, which is over 1 + its degrees of freedom of them.
+    The standard deviation is that of the t interval, of 1 + its degrees of freedom values.
 
     Raises:
-        ValueError: it is no t interval; power not between (1 - level) / 2 and 1.
+        ValueError: not a t interval; power not between (1 - level) / 2 and 1.
     """
     scatter = interval.standard_error * (1 + (interval.degrees or 0)) ** 0.5
 
@@ -68,12 +75,15 @@ def values_needed(interval: Interval, effect: float, power: float = 0.8, most: i
 
 
 def holm(p_values: Any) -> np.ndarray:
-    r"""Holm's adjusted p values (n,): those of at most a are significant together at level a (Holm 1979).
+    r"""Holm's adjusted p-values (n,): those of at most a are jointly significant at level a (Holm 1979).
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min\big((n - j + 1)\,p_{(j)},\ 1\big)
 
     Raises:
-        ValueError: a p value outside [0, 1].
+        ValueError: p-values outside [0, 1].
+
+    >>> holm([0.01, 0.04, 0.03]).round(4).tolist()  # 3 * 0.01, 2 * 0.03, and no less
+    [0.03, 0.06, 0.06]
     """
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():

@@ -1,7 +1,6 @@
-r"""ECE of samples that count differently, from confidences (n,), correctness (n,) and weights (n,); unchecked.
+r"""ECE of weighted samples, from confidences (n,), correctness (n,) and weights (n,); unchecked.
 
-A sample of weight 2 is the sample twice, one of weight 0 is none: with whole weights both are what `ece_of` and
-`adaptive_ece_of` give of the repeated samples, but for rounding.
+With integer weights the results equal `ece_of` and `adaptive_ece_of` of the repeated samples, up to rounding.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ def weighted_ece_of(
 def weighted_adaptive_ece_of(
     confidence: np.ndarray, correct: np.ndarray, weights: np.ndarray, n_bins: int = DEFAULT_BINS
 ) -> float:
-    """ECE over bins of equal weight; a sample across an edge is shared by the bins on its two sides."""
+    """ECE over bins of equal weight; a sample across an edge is split between the bins."""
     order = np.argsort(confidence, kind="stable")
     mass = np.r_[0.0, np.cumsum(weights[order])]
     gap = np.r_[0.0, np.cumsum((weights * (confidence - correct))[order])]

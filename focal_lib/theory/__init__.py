@@ -1,4 +1,4 @@
-"""The papers' objects, without data and training: the map, its minimisers, its bounds, its thresholds.
+"""The theory of focal loss: the calibration map, minimisers, temperature bounds and thresholds. No data, no training.
 
 `reproduction.theorems.symbols` has the formulas in sympy, `reproduction.ledger.certificates` proofs by ball arithmetic.
 """

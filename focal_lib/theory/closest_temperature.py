@@ -1,18 +1,18 @@
 r"""The temperature closest to the focal calibration map of n classes, in the sup norm (KK24 Figs. 2, 6, 7).
 
 For each gamma the paper minimises over T the largest difference, over all logits, between the probabilities of the
-two. `largest_deviation` finds that difference at one T. Here finitely many witnesses, points of the simplex, stand for
-all: the T that is best for them gives a lower bound on the least error, the largest deviation at that T an upper bound
-(as far as its search goes) and new witnesses. A few rounds close the gap.
+two. `largest_deviation` finds that difference at one T. This module minimises over T on finitely many points of the
+simplex, the witnesses. The best T for the witnesses gives a lower bound on the least error. The largest deviation at
+that T gives an upper bound (as far as its search goes) and new witnesses. A few rounds close the gap.
 
-Best for the witnesses means over all T: their error changes by at most L abs(log T - log T'), for
+The minimum over T for the witnesses is global: their error changes by at most L abs(log T - log T'), where
 
 .. math:: \Big|\frac{\partial s}{\partial\log\beta}\Big| \le L
           = \max_{0<s<1} s(1-s)\Big(\log\frac{s}{1-s} + \log(n-1)\Big),
 
-so intervals of T are halved until what is left is below rounding. The interval at the start holds the best T:
-temperature scaling with 1/T <= the smallest elasticity of the map's weights is nowhere more confident than the map,
-with 1/T >= gamma + 1 nowhere less, so outside it the error of the top probability only grows.
+so intervals of T are halved until they are below rounding. The first interval contains the best T. Scaling with 1/T
+at most the smallest elasticity of the map's weights is nowhere more confident than the map. Scaling with
+1/T >= gamma + 1 is nowhere less confident. Outside the interval the error of the top probability only grows.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import softmax
+import scipy
 
 from focal_lib.theory.gain import elasticity_minimum
 from focal_lib.theory.largest_deviation import SIMPLEX, DeviationSearch, LevelSets
@@ -37,11 +36,16 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class ClosestTemperature:
-    """The closest temperature and how close it is."""
+    """The closest temperature and its error.
+
+    Examples:
+        >>> ClosestTemperature(inverse_temperature=2.0, error=0.01, least_error=0.01).temperature
+        0.5
+    """
 
     inverse_temperature: float
     error: float  # largest difference of a probability at that temperature
-    least_error: float  # no temperature has a smaller one, by the points in `closest_temperature`
+    least_error: float  # lower bound on the error of every temperature
 
     @property
     def temperature(self) -> float:
@@ -51,16 +55,25 @@ class ClosestTemperature:
 def deviation_from_map(gamma: float, inverse_temperature: float, logits: np.ndarray) -> np.ndarray:
     """Probabilities after temperature scaling minus those after the map, (m, K) -> (m, K).
 
+    Args:
+        gamma: >= -1.
+        inverse_temperature: 1/T.
+        logits: (m, K), K >= 2.
+
     Raises:
         ValueError: as focal_log_probs.
+
+    Examples:
+        >>> deviation_from_map(2.0, 1.0, np.log([[0.6266, 0.3734]])).round(4)  # the map makes 0.8 of 0.6266
+        array([[-0.1734,  0.1734]])
     """
-    return softmax(inverse_temperature * logits, axis=-1) - np.exp(focal_log_probs(logits, gamma))
+    return scipy.special.softmax(inverse_temperature * logits, axis=-1) - np.exp(focal_log_probs(logits, gamma))
 
 
 def closest_temperature(gamma: float, n: int = 2, reach: float = SIMPLEX) -> ClosestTemperature:
     """The T that minimises the largest absolute deviation from the map of n classes (KK24 section 3.2).
 
-    A tenth of a second for 10 classes, a second or two for 100, about a minute for 1,000.
+    It takes a tenth of a second for 10 classes, a second or two for 100, about a minute for 1,000.
 
     Args:
         gamma: >= 0.
@@ -68,8 +81,13 @@ def closest_temperature(gamma: float, n: int = 2, reach: float = SIMPLEX) -> Clo
         reach: largest difference of two logits; by default the whole simplex.
 
     Raises:
-        ValueError: gamma < 0, n < 2 or no whole number, reach not > 0.
+        ValueError: gamma < 0, n < 2 or not a whole number, reach not > 0.
         RuntimeError: the bounds on the error did not meet.
+
+    Examples:
+        >>> found = closest_temperature(1.0)
+        >>> round(found.temperature, 4), round(found.error, 4)
+        (0.5615, 0.0008)
     """
     search = DeviationSearch(gamma, n, reach)
     if gamma == 0:
@@ -103,7 +121,7 @@ class _Witnesses:
 
     @classmethod
     def of(cls, search: DeviationSearch, inverse_temperature: float) -> _Witnesses:
-        """The hills of the deviation at this 1/T."""
+        """The local maxima of the deviation at this 1/T."""
         sets, value, _ = search.extremes(inverse_temperature)
         return cls(sets, value, sets.mapped(search.gamma)[value, np.arange(len(value))])
 
@@ -119,7 +137,7 @@ class _Witnesses:
         return np.abs(scaled - self.mapped[:, None]).max(0)
 
     def minimise(self, low: float, high: float) -> tuple[float, float]:
-        """(1/T, error): the least of `error` for 1/T between these, and a bound below which it nowhere falls."""
+        """(1/T, bound): where `error` is smallest for 1/T between low and high, and a lower bound on it there."""
         bend = _lipschitz_constant(self.sets.n)
         half = (math.log(high) - math.log(low)) / 2
         centres = np.array([math.log(low) + half])
@@ -136,12 +154,12 @@ class _Witnesses:
 
 
 def _lipschitz_constant(n: int) -> float:
-    """L of the module's docstring: how much a probability can change as log T does."""
+    """L of the module's docstring: a bound on the slope of a probability in log T."""
 
     def slope(s: float) -> float:
         return s * (1 - s) * (math.log(s / (1 - s)) + math.log(n - 1))
 
-    found = minimize_scalar(lambda s: -slope(s), bounds=(0.3, 1 - 1e-9), method="bounded")
+    found = scipy.optimize.minimize_scalar(lambda s: -slope(s), bounds=(0.3, 1 - 1e-9), method="bounded")
     return 1.001 * max(-float(found.fun), 0.25)
 
 

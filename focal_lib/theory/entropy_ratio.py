@@ -1,18 +1,18 @@
-r"""b(q) = -q log q / (1-q), the entropy ratio, and its derivatives: of numbers, NumPy arrays and torch tensors.
+r"""The entropy ratio b(q) = -q log q / (1-q) and its derivatives, for numbers, NumPy arrays and torch tensors.
 
-All of the focal calibration map but powers of 1 - q is in b, and b is where digits are lost. As a function of
-x = -log q it is the Bernoulli function, which falls from 1 at x = 0 (where q = 1) to 0 and is convex:
+The focal calibration map consists of b and powers of 1 - q, and only b loses digits. As a function of x = -log q,
+b is the Bernoulli function, which is convex and falls from 1 at x = 0 (where q = 1) to 0:
 
 .. math:: b = \frac{x}{e^x - 1}, \qquad b' = \frac bx\,(1 - x - b), \qquad
           b'' = \frac{b' - b/x}{x}\,(1 - x - b) - \frac bx\,(1 + b').
 
-Near 0 the quotients cancel, and Taylor series stand in. Derivatives by q follow from :math:`q\,db/dq = -b'(x)`.
+Near 0 the quotients cancel, and Taylor series replace them. Derivatives by q follow from :math:`q\,db/dq = -b'(x)`.
 
-b is written again, with the reason there, in sympy (`symbols`), in ball arithmetic (`certificates.formulas`), in 60
-digits (`workflow/maps_reference.py`), and in `focal_lib.calibration.calibrators` in the two inner loops (`newton`,
-`ece_surface`) and in operations of ONNX (`torch_module`), and in JavaScript (`book/_static/explore.js`).
-tests/reproduction/theorems/test_one_formula.py, of the calibrators tests/test_one_formula.py, and of the script
-tests/book/test_explore.py tie each to this module.
+b has other implementations, each with its reason: sympy (`symbols`), ball arithmetic (`certificates.formulas`), 60
+digits (`workflow/maps_reference.py`), and JavaScript (`book/_static/explore.js`). `focal_lib.calibration.calibrators`
+has it in two inner loops (`newton`, `ece_surface`) and in ONNX operations (`torch_module`). Three tests compare them
+with this module: tests/reproduction/theorems/test_one_formula.py, tests/test_one_formula.py (calibrators) and
+tests/book/test_explore.py (JavaScript).
 """
 
 from __future__ import annotations
@@ -21,17 +21,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import torch
-from torch import Tensor
+from focal_lib.arrays import array_namespace
 
 
 def bernoulli(x: Any) -> Any:
     """b = x / (e^x - 1) for x = -log q >= 0, elementwise."""
     if isinstance(x, float):
         return _series(x) if x < 0.1 else _quotient(x, x)
-    where: Any = torch.where if isinstance(x, Tensor) else np.where
-    small = x < 0.1  # there the quotient has a useless derivative
+    where = array_namespace(x).where
+    small = x < 0.1  # the quotient's derivative cancels there
     return where(small, _series(x), _quotient(x, where(small, 1.0, x)))
 
 
@@ -57,21 +55,21 @@ def mirror_gap(s: Any, x: Any) -> Any:
 
 
 def _near_or_far(x: Any, end: float, near: Callable[[Any], Any], far: Callable[[Any], Any]) -> Any:
-    """`near` below the end, else `far`, each at places it can take."""
+    """`near` below `end`, else `far`, each evaluated only in its domain."""
     if isinstance(x, float):
         return near(x) if x < end else far(x)
-    where: Any = torch.where if isinstance(x, Tensor) else np.where
+    where = array_namespace(x).where
     small = x < end
     return where(small, near(where(small, x, 0.0)), far(where(small, 1.0, x)))
 
 
 def _functions(x: Any) -> Any:
     """The module with exp for this kind of number."""
-    return math if isinstance(x, float) else torch if isinstance(x, Tensor) else np
+    return math if isinstance(x, float) else array_namespace(x)
 
 
 def _quotient(x: Any, divided_at: Any) -> Any:
-    """Arrays are divided away from 0, which changes no value that is used: torch differentiates all of them."""
+    """x / (e^x - 1). Arrays pass a safe divisor for discarded values, because torch differentiates those too."""
     functions = _functions(x)
     return x * functions.exp(-x) / -functions.expm1(-divided_at)
 

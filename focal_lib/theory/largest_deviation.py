@@ -1,26 +1,26 @@
 r"""The largest difference between temperature scaling and the focal calibration map, over the simplex of n classes.
 
-For one class with probability x under the model, let s be its probability after temperature scaling with
-:math:`\beta = 1/T` and p that after the map. With sums over the other classes,
+A class with probability x under the model has probability s after temperature scaling with
+:math:`\beta = 1/T`, and p after the map. With sums over the other classes,
 
 .. math:: s = \frac1{1+A}, \quad A = \sum_j (q_j/x)^\beta, \qquad p = \frac1{1+B}, \quad B = \sum_j w(q_j)/w(x).
 
-With x fixed, s - p depends on the others through these two sums. Where it is extreme, each q_j that is not at a bound
-solves one equation :math:`h(q) = c_1 w'(q) - c_2\beta q^{\beta-1} = \lambda`, c_1 and c_2 of one sign, and h' has the
-sign of :math:`c_1 r - c_2\beta(\beta-1)` or the opposite, r = w''/q^(beta-2). If w''/q increases in q, r does so
-where it is positive, for beta <= 3; then h turns once for 1 <= beta <= 3. Hence
+With x fixed, s - p depends on the others through these two sums. At an extreme, each q_j that is not at a bound
+solves the same equation :math:`h(q) = c_1 w'(q) - c_2\beta q^{\beta-1} = \lambda`, with c_1 and c_2 of the same sign.
+h' has the sign of :math:`c_1 r - c_2\beta(\beta-1)` or the opposite, where r = w''/q^(beta-2). If w''/q increases in q
+and beta <= 3, r increases where it is positive. Then h turns once for 1 <= beta <= 3. Hence
 
 * at most two values u, v besides x and the bound: on one side of the turn two equal classes gain by moving apart, so
   the value there, u, belongs to one class;
 * the bound is e^-reach times the largest probability, which is then x, u or v itself.
 
-So an extreme has the values x, u, v (m times) and the bound (n - 2 - m times), two unknowns for each m. All m are
-searched, each of x, u, v as the largest, and each as the class that is looked at.
+So an extreme has the values x, u, v (m times) and the bound (n - 2 - m times), with two unknowns for each m. The search
+covers all m, each of x, u, v as the largest, and each as the class whose probability is compared.
 
-That w''/q increases is seen (tests), not proved. For beta > 3, which takes few classes and a
-large gamma, the argument is silent, and direct searches of the simplex found nothing larger (tests). The two
-unknowns are searched by a grid and by ascent from the best points of each family: what is found is attained, so a
-lower bound on the sup, and the sup if the grid saw its hill.
+That w''/q increases is tested, not proved. The argument does not cover beta > 3, which occurs for few classes and a
+large gamma; direct searches of the simplex found nothing larger there (tests). The two unknowns are searched on a grid
+and by ascent from the best points of each family. The value found is attained, so it is a lower bound on the supremum.
+It is the supremum if the grid has a point near the highest maximum.
 """
 
 from __future__ import annotations
@@ -34,26 +34,32 @@ from focal_lib.theory.gain import log_gain_of_logit
 from focal_lib.validation import check_gamma, check_number
 
 SIMPLEX = 45.0  # reach that stands for the whole simplex: e^-45 is below rounding
-_POINTS = 48  # of the grid, for each unknown, where classes are not many
+_POINTS = 48  # of the grid per unknown, for few classes
 _FEWEST = 16
-_GRID = 500_000  # points of the grid in all, about: memory
+_GRID = 500_000  # approximate number of points of the grid, limited by memory
 _POWER = 3  # the grid is denser near ties, where extremes of large gamma lie
-_HILLS = 0.8  # ascent starts from families whose best point has this share of the best of all
-_STEP = 1e-9  # where ascent ends; deviations are flat there, or at an end of the range
-_GAIN = 1e-14  # a smaller one is no ascent
+_HILLS = 0.8  # ascent starts from families whose best point reaches this fraction of the best of all
+_STEP = 1e-9  # step at which ascent ends
+_GAIN = 1e-14  # smallest gain that counts as ascent
 
 
 @dataclass(frozen=True)
 class LargestDeviation:
-    """Where temperature scaling and the map differ most in one class' probability, and by how much."""
+    """The largest difference of one class' probability between temperature scaling and the map, and where it occurs.
+
+    Examples:
+        >>> found = LargestDeviation(difference=0.2, probs=np.array([0.3, 0.7]))
+        >>> found.difference, found.probs[0].item()
+        (0.2, 0.3)
+    """
 
     difference: float  # scaled minus mapped, of the first class
-    probs: np.ndarray  # (n,), under the model; the class in question first
+    probs: np.ndarray  # (n,), under the model; the class that differs is first
 
 
 @dataclass(frozen=True)
 class LevelSets:
-    """Distributions with few different values: logits of x, u, v, (3, k), and how many classes have the last, (k,)."""
+    """Distributions with few distinct values: logits of x, u, v, (3, k), and the number of classes with v, (k,)."""
 
     logits: np.ndarray
     tied: np.ndarray
@@ -61,7 +67,7 @@ class LevelSets:
     reach: float
 
     def scaled(self, inverse_temperature: np.ndarray | float) -> np.ndarray:
-        """Probabilities of x, u and v after temperature scaling, (3, k); of many temperatures (j, 1), (3, j, k)."""
+        """Probabilities of x, u and v after temperature scaling, (3, k); for temperatures (j, 1), (3, j, k)."""
         logits = self.logits if np.ndim(inverse_temperature) == 0 else self.logits[:, None]
         weights = np.exp(inverse_temperature * logits)
         at_bound = self._at_bound * np.exp(-inverse_temperature * self.reach)
@@ -88,7 +94,7 @@ class LevelSets:
         return LevelSets(self.logits[:, which], self.tied[which], self.n, self.reach)
 
     def probs(self, k: int, first: int) -> np.ndarray:
-        """One of them as probabilities of n classes, the value of that number (0 for x) first."""
+        """Probabilities (n,) of distribution k, starting with value number `first` (0 is x)."""
         tied = int(self.tied[k])
         values = [[self.logits[0, k]], [self.logits[1, k]], [self.logits[2, k]] * tied]
         others = [z for i, group in enumerate(values) for z in (group if i != first else group[1:])]
@@ -99,7 +105,7 @@ class LevelSets:
 
 @dataclass(frozen=True)
 class _Unknowns:
-    """Points of the search: two unknowns in [0, 1], and whether v (else x) is the largest; each (k,)."""
+    """Points of the search: two unknowns in [0, 1], and whether v or x is the largest; each (k,)."""
 
     near: np.ndarray
     far: np.ndarray
@@ -117,7 +123,7 @@ class _Unknowns:
 
 
 class DeviationSearch:
-    """Searches the largest deviation for one gamma and number of classes, at any temperature.
+    """Search for the largest deviation at any temperature, for one gamma and number of classes.
 
     Args:
         gamma: >= 0.
@@ -141,7 +147,7 @@ class DeviationSearch:
             self._mapped[2] = np.nan  # there is no v
 
     def _grid(self) -> tuple[_Unknowns, tuple[int, int]]:
-        """Grid of the unknowns, and (families, points of each)."""
+        """Grid of the unknowns, and (number of families, points per family)."""
         if self.n == 2:
             steps = np.linspace(0, 1, 40 * _POINTS)
             nothing = np.zeros_like(steps)
@@ -154,7 +160,7 @@ class DeviationSearch:
         return _Unknowns(near, far, top, tied), (families, points**2)
 
     def extremes(self, inverse_temperature: float) -> tuple[LevelSets, np.ndarray, np.ndarray]:
-        """The hills of the deviation at this 1/T: where, of which of x, u, v, and the difference there, each (k,)."""
+        """Local maxima of the deviation at this 1/T: the point, which of x, u, v, and the difference, each (k,)."""
         grid = self._sets.scaled(inverse_temperature) - self._mapped
         hills = grid.reshape(3, *self._family)
         least = _HILLS * np.nanmax(np.abs(grid))
@@ -171,7 +177,7 @@ class DeviationSearch:
     def _climb(
         self, inverse_temperature: float, start: _Unknowns, value: np.ndarray, sign: np.ndarray
     ) -> tuple[LevelSets, np.ndarray, np.ndarray]:
-        """Compass search from each start at once: to the best of nine points, with a step that doubles or halves."""
+        """Compass search from all starts at once: move to the best of nine points, then double or halve the step."""
         first = 1 / _POINTS
         at, step, here = start, np.full(len(value), first), np.arange(len(value))
         moves = np.array([(0, 0), *((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j)])
@@ -184,7 +190,7 @@ class DeviationSearch:
             differences = self._differences(tried, value[each], inverse_temperature)
             heights = sign * differences.reshape(near.shape)
             best = heights.argmax(0)
-            better = heights[best, here] > heights[0] + _GAIN  # else along a flat ridge it would walk for long
+            better = heights[best, here] > heights[0] + _GAIN  # stops long walks along a flat ridge
             at = tried[np.where(better, best, 0) * len(value) + here]
             step = np.where(better, np.minimum(2 * step, first), step / 2)
         return at.level_sets(self.n, self.reach), value, self._differences(at, value, inverse_temperature)
@@ -195,7 +201,9 @@ class DeviationSearch:
 
 
 def largest_deviation(gamma: float, inverse_temperature: float, n: int = 2, reach: float = SIMPLEX) -> LargestDeviation:
-    """Where softmax(z/T) and the map of n classes differ most in a probability, over logits at most `reach` apart.
+    """Largest difference of a probability between softmax(z/T) and the map of n classes (KK24 section 3.2).
+
+    The logits z range over all vectors whose entries differ by at most `reach`.
 
     Args:
         gamma: >= 0.
@@ -205,6 +213,11 @@ def largest_deviation(gamma: float, inverse_temperature: float, n: int = 2, reac
 
     Raises:
         ValueError: an argument out of range.
+
+    Examples:
+        >>> found = largest_deviation(gamma=1.0, inverse_temperature=1.0)
+        >>> round(abs(found.difference), 4), round(float(found.probs.max()), 2)
+        (0.1261, 0.76)
     """
     check_number(inverse_temperature, "inverse_temperature", above=0.0)
     sets, value, differences = DeviationSearch(gamma, n, reach).extremes(inverse_temperature)

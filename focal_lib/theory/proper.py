@@ -5,62 +5,70 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
-from scipy.special import logsumexp, xlogy
-from torch import Tensor
+import scipy
 
+from focal_lib.arrays import array_namespace, is_torch_array, logsumexp, total
 from focal_lib.theory.entropy_ratio import bernoulli
 from focal_lib.theory.maps import inverse_focal_log_probs
 from focal_lib.validation import check_gamma, check_log_probs, check_number, check_probs
 
 
 def focal_minimiser(probs: Any, gamma: float) -> Any:
-    r"""What focal loss predicts for the true posterior p: the q that minimises
-    :math:`-\sum_i p_i (1-q_i)^\gamma\log q_i` (KK24 section 3.1, Prop. 4).
+    r"""The prediction that minimises the expected focal loss under the true posterior p (KK24 section 3.1, Prop. 4).
 
-    It is the inverse of the focal calibration map. Classes of probability 0 stay at 0.
+    It is the q that minimises :math:`-\sum_i p_i (1-q_i)^\gamma\log q_i`, the inverse of the focal calibration map.
+    Classes of probability 0 stay at 0.
 
     Args:
         probs: (..., K) distributions, NumPy or torch.
         gamma: >= 0; for K = 2 >= -1.
 
     Returns:
-        (..., K), of the kind that came.
+        (..., K), NumPy or torch as the input.
 
     Raises:
-        ValueError: probs that are no distributions, or gamma out of range.
+        ValueError: probs that are not distributions, or gamma out of range.
+
+    Examples:
+        >>> [focal_minimiser([0.8, 0.2], gamma).round(2).tolist() for gamma in (0.0, 2.0, 3.0)]
+        [[0.8, 0.2], [0.63, 0.37], [0.59, 0.41]]
     """
-    if not isinstance(probs, Tensor):
-        return focal_minimiser(torch.as_tensor(np.asarray(probs, dtype=np.float64)), gamma).numpy()
+    if not is_torch_array(probs):
+        probs = np.asarray(probs, dtype=np.float64)
     check_probs(probs)
     check_gamma(gamma)
+    xp = array_namespace(probs)
     if bool((probs > 0).all()):
-        return torch.exp(inverse_focal_log_probs(torch.log(probs / probs.sum(-1, keepdim=True)), gamma))
+        return xp.exp(inverse_focal_log_probs(xp.log(probs / total(probs)), gamma))
     points = probs.reshape(-1, probs.shape[-1])
-    out = torch.zeros_like(points)
-    for point, target in zip(points, out, strict=True):  # on a face of the simplex the map is that of fewer classes
+    out = xp.zeros_like(points)
+    for point, target in zip(points, out, strict=True):  # on a face of the simplex the map is the map of fewer classes
         support = point > 0
         target[support] = focal_minimiser(point[support], gamma) if int(support.sum()) > 1 else 1.0
     return out.reshape(probs.shape)
 
 
 def focal_calibration_minimiser(probs: Any, gamma: float, lam: Any) -> np.ndarray:
-    r"""What the focal calibration loss predicts for the true posterior p (L25 Def. 3.1, App. A.5).
+    r"""The prediction that minimises the expected focal calibration loss under p (L25 Def. 3.1, App. A.5).
 
-    The q that minimises :math:`\sum_i p_i L(q_i) + \lambda\lVert q - p\rVert^2` (the same as with the one-hot
-    label, up to a constant). At it p_i L'(q_i) + 2 lam (q_i - p_i) is the same number for every class; each
-    side increases in q_i, so both q_i and that number are bisected.
+    It is the q that minimises :math:`\sum_i p_i L(q_i) + \lambda\lVert q - p\rVert^2`, the same as with the one-hot
+    label, up to a constant. At q, p_i L'(q_i) + 2 lam (q_i - p_i) is the same number for every class. It increases in
+    q_i, so q_i and that number are found by bisection.
 
     Args:
         probs: (..., K) distributions with positive entries.
         gamma: >= 0.
-        lam: >= 0, one number or (...) of them, broadcast against the distributions.
+        lam: >= 0, a number or an array (...) that broadcasts against the distributions.
 
     Returns:
         (..., K).
 
     Raises:
-        ValueError: probs that are no such distributions, gamma or a lam negative.
+        ValueError: probs that are not distributions with positive entries, or a negative gamma or lam.
+
+    Examples:
+        >>> focal_calibration_minimiser([0.8, 0.2], gamma=2.0, lam=1.0).round(4)  # lam = 0: 0.6266
+        array([0.7011, 0.2989])
     """
     probs = np.asarray(probs, dtype=np.float64)
     check_probs(probs)
@@ -98,16 +106,16 @@ def focal_calibration_minimiser(probs: Any, gamma: float, lam: Any) -> np.ndarra
 
 
 def focal_calibration_log_probs(log_probs: Any, gamma: float, lam: float) -> np.ndarray:
-    r"""The map after which the focal calibration loss of L25 is proper: log of what it predicts -> log of the truth.
+    r"""The map that calibrates the focal calibration loss of L25: log of its prediction q -> log of the posterior p.
 
-    The inverse of `focal_calibration_minimiser`. With g as in M20 Prop. 1,
+    It is the inverse of `focal_calibration_minimiser`. With g as in M20 Prop. 1,
 
     .. math:: \begin{gathered}
               p_i = q_i\,\frac{2\lambda q_i + \bar g}{2\lambda q_i + g(q_i)}, \\
               \bar g = \frac{\sum_j v_j g(q_j)}{\sum_j v_j}, \qquad v_j = \frac{q_j}{2\lambda q_j + g(q_j)}.
               \end{gathered}
 
-    For lam = 0 it is the focal calibration map of KK24 Eq. (1), for gamma = 0 the identity. Nothing cancels.
+    For lam = 0 it is the focal calibration map of KK24 Eq. (1), for gamma = 0 the identity. No digits cancel.
 
     Args:
         log_probs: (..., K), q > 0.
@@ -117,28 +125,36 @@ def focal_calibration_log_probs(log_probs: Any, gamma: float, lam: float) -> np.
         (..., K).
 
     Raises:
-        ValueError: gamma or lam negative, or log_probs that are none.
+        ValueError: gamma or lam negative, or log_probs that are not log-probabilities.
+
+    Examples:
+        >>> np.exp(focal_calibration_log_probs(np.log([0.7011, 0.2989]), gamma=2.0, lam=1.0)).round(4)
+        array([0.8, 0.2])
     """
     log_q = np.asarray(log_probs, dtype=np.float64)
-    check_log_probs(torch.from_numpy(np.array(log_q)))
+    check_log_probs(log_q)
     check_gamma(gamma, minimum=0.0)
     check_number(lam, "lam", minimum=0.0)
     with np.errstate(divide="ignore"):
-        log_g = xlogy(gamma, -np.expm1(log_q)) + np.log1p(gamma * bernoulli(-log_q))
+        log_g = scipy.special.xlogy(gamma, -np.expm1(log_q)) + np.log1p(gamma * bernoulli(-log_q))
         log_square = np.log(2 * lam) + log_q
     log_sum = np.logaddexp(log_square, log_g)
     log_v = log_q - log_sum
-    log_mean = logsumexp(log_v + log_g, axis=-1, keepdims=True) - logsumexp(log_v, axis=-1, keepdims=True)
+    log_mean = logsumexp(log_v + log_g) - logsumexp(log_v)
     return log_v + np.logaddexp(log_square, log_mean)
 
 
 def focal_loss_values(probs: Any, gamma: float) -> Any:
-    """L(q) = -(1-q)^gamma log q, elementwise: the loss should that class be true (KK24 section 2). 0 at q = 1.
+    """L(q) = -(1-q)^gamma log q, elementwise: the focal loss if that class is true (KK24 section 2). 0 at q = 1.
 
-    Training writes it again from log-probabilities (`losses.focal`); tests/test_one_formula.py ties the two.
+    `losses.focal` computes it from log-probabilities for training; tests/test_one_formula.py compares the two.
 
     Raises:
         ValueError: gamma < -1 or not finite.
+
+    Examples:
+        >>> [round(float(focal_loss_values(0.8, gamma)), 4) for gamma in (0.0, 2.0)]
+        [0.2231, 0.0089]
     """
     check_gamma(gamma)
     probs = np.asarray(probs, dtype=np.float64)
@@ -149,23 +165,32 @@ def focal_loss_values(probs: Any, gamma: float) -> Any:
 def proper_focal_loss(probs: Any, gamma: float) -> np.ndarray:
     r"""The proper part :math:`L^*(p)_i = -(1-q_i)^\gamma\log q_i`, q the focal minimiser of p.
 
-    KK24 Props. 2 and 4; no closed form, so it is tabulated through the inverse map.
+    KK24 Props. 2 and 4. It has no closed form and is computed through the inverse map.
 
     Args:
         probs: (..., K) distributions.
         gamma: >= 0; for K = 2 >= -1.
 
     Returns:
-        (..., K): entry i is the loss should class i be true.
+        (..., K): entry i is the loss if class i is true.
 
     Raises:
         ValueError: as focal_minimiser.
+
+    Examples:
+        >>> proper_focal_loss([0.8, 0.2], gamma=2.0).round(4)
+        array([0.0652, 0.3868])
     """
     return focal_loss_values(focal_minimiser(np.asarray(probs, dtype=np.float64), gamma), gamma)
 
 
 def brier_values(probs: Any) -> np.ndarray:
-    """Squared distance to each one-hot vector, (..., K) -> (..., K): the Brier score should that class be true."""
+    """Squared distance to each one-hot vector, (..., K) -> (..., K): the Brier score if that class is true.
+
+    Examples:
+        >>> brier_values([0.8, 0.2]).round(4)
+        array([0.08, 1.28])
+    """
     probs = np.asarray(probs, dtype=np.float64)
     return np.square(probs).sum(-1, keepdims=True) - 2 * probs + 1
 
@@ -173,10 +198,15 @@ def brier_values(probs: Any) -> np.ndarray:
 def conditional_risk(values: Any, probs: Any) -> np.ndarray:
     """Expected loss under the true distribution, sum_i p_i values_i: (..., K), (..., K) -> (...) (KK24 section 3.3).
 
-    Classes of true probability 0 do not count, whatever their loss.
+    Classes of true probability 0 contribute nothing, even with infinite loss.
 
     Raises:
-        ValueError: probs that are no distributions.
+        ValueError: probs that are not distributions.
+
+    Examples:
+        >>> q = np.array([[0.63, 0.37], [0.8, 0.2]])  # focal loss prefers 0.63 to the true 0.8
+        >>> conditional_risk(focal_loss_values(q, gamma=2.0), [[0.8, 0.2], [0.8, 0.2]]).round(4)
+        array([0.1295, 0.2131])
     """
     probs = np.asarray(probs, dtype=np.float64)
     check_probs(probs)

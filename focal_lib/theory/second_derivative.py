@@ -9,14 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope
 from focal_lib.validation import check_gamma
 
 
 def convexity_factor(q: Any, gamma: Any, log: Any = np.log) -> Any:
-    """The bracket of L'' (KK24 Prop. 1), which decides its sign. `log` lets sympy and Arb use the same line."""
+    """The bracket of L'' (KK24 Prop. 1), which has its sign. `log` lets sympy and Arb use the same formula.
+
+    Examples:
+        >>> round(float(convexity_factor(0.5, 3.0)), 4), round(float(convexity_factor(0.8, -0.5)), 4)
+        (11.1589, -0.0201)
+    """
     odds = (1 - q) / q
     return gamma * gamma * -log(q) + gamma * (2 * odds + log(q)) + odds * odds
 
@@ -26,6 +31,10 @@ def second_derivative(q: Any, gamma: float) -> Any:
 
     Raises:
         ValueError: gamma < -1 or not finite.
+
+    Examples:
+        >>> second_derivative([0.5, 0.8], gamma=0.0).round(4)  # cross-entropy: 1/q^2
+        array([4.    , 1.5625])
     """
     check_gamma(gamma)
     q = np.asarray(q, dtype=np.float64)
@@ -33,14 +42,18 @@ def second_derivative(q: Any, gamma: float) -> Any:
 
 
 def convexity_limit(gamma: float) -> float:
-    """The q in (0, 1) above which L is concave, for -1 < gamma < 0; there L'' = 0.
+    """The root of L'' in (0, 1), above which L is concave, for -1 < gamma < 0 (KK24 Prop. 1).
 
     Raises:
         ValueError: gamma not in (-1, 0).
+
+    Examples:
+        >>> round(convexity_limit(-0.5), 4)
+        0.7357
     """
     if not -1 < gamma < 0:
         raise ValueError(f"gamma must lie in (-1, 0): for gamma >= 0 the loss is convex. Got {gamma}.")
-    return float(brentq(convexity_factor, 1e-3, 1 - 1e-9, args=(gamma,), xtol=1e-15))
+    return float(scipy.optimize.brentq(convexity_factor, 1e-3, 1 - 1e-9, args=(gamma,), xtol=1e-15))
 
 
 def probability_curvature_ratio(q: Any, gamma: float) -> Any:
@@ -48,6 +61,10 @@ def probability_curvature_ratio(q: Any, gamma: float) -> Any:
 
     Raises:
         ValueError: gamma < -1 or not finite.
+
+    Examples:
+        >>> round(float(probability_curvature_ratio(0.8, gamma=3.0)), 4)
+        0.3714
     """
     return np.asarray(q, dtype=np.float64) ** 2 * second_derivative(q, gamma)
 
@@ -57,6 +74,10 @@ def logit_curvature_ratio(q: Any, gamma: float) -> Any:
 
     Raises:
         ValueError: gamma < -1 or not finite.
+
+    Examples:
+        >>> round(float(logit_curvature_ratio(0.8, gamma=3.0)), 4)
+        0.1149
     """
     check_gamma(gamma)
     q = np.asarray(q, dtype=np.float64)

@@ -9,8 +9,8 @@ logit FC(s) = beta(s) s, so the map lies between the temperatures 1/sup beta and
 beta increases in abs(s) for gamma up to gamma_c = 5.635...; above it beta first dips below beta(0). For more classes
 `top_temperature_bounds` gives temperatures between which the top probability lies.
 
-beta is R of `maps.focal_logit` over s, written for one number: temperature_bounds calls it tens of times and costs
-microseconds, a call of torch as much as all of them. tests/reproduction/theorems/test_one_formula.py ties the two.
+`beta` repeats R of `maps.focal_logit` for a single number, because temperature_bounds calls it tens of times and an
+array call costs as much as all of them. tests/reproduction/theorems/test_one_formula.py compares the two.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
+import scipy
 
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope, mirror_gap
 from focal_lib.theory.gain import critical_gamma, elasticity, elasticity_minimum, log_gain
@@ -31,7 +31,12 @@ _LN2 = math.log(2)
 
 
 def beta(s: float, gamma: float) -> float:
-    """logit FC(s) / s, the inverse temperature the map has at the logit s; even in s (KK24 Prop. 3)."""
+    """logit FC(s) / s, the inverse temperature of the map at the logit s; even in s (KK24 Prop. 3).
+
+    Examples:
+        >>> [round(beta(s, 3.0), 4) for s in (0.0, 1.0, 10.0, 100.0)]  # tends to gamma + 1 = 4
+        [3.6237, 3.6276, 3.8615, 3.9861]
+    """
     a = abs(s)
     if a < 1e-5:  # R/s changes by O(s^2)
         return beta_at_zero(gamma)
@@ -50,7 +55,11 @@ def _minus_log_probs(s: float) -> tuple[float, float]:
 def beta_at_zero(gamma: Any, log2: Any = _LN2) -> Any:
     """beta(0) = gamma + 1 - gamma (2 ln 2 - 1)/(1 + gamma ln 2), the slope of the map at s = 0.
 
-    With another `log2` sympy uses the same line.
+    `log2` lets sympy use the same formula.
+
+    Examples:
+        >>> round(beta_at_zero(3.0), 4)
+        3.6237
     """
     return gamma + 1 - gamma * (2 * log2 - 1) / (1 + gamma * log2)
 
@@ -59,7 +68,11 @@ def largest_monotone_gamma(log2: Any = _LN2, sqrt: Callable[[Any], Any] = math.s
     r"""gamma_c = 5.635..., the largest gamma for which beta increases in abs(s); above it R'''(0) > 0 and beta dips.
 
     With a = ln 2 - 1/2, b = ln 2 - 3/4 and t = gamma / (1 + gamma ln 2), R'''(0) = 0 where
-    2 a^3 t^2 - 3 a b t + b = 0. With other `log2` and `sqrt` sympy uses the same lines.
+    2 a^3 t^2 - 3 a b t + b = 0. `log2` and `sqrt` let sympy use the same formulas.
+
+    Examples:
+        >>> round(largest_monotone_gamma(), 4)
+        5.6354
     """
     a, b = (2 * log2 - 1) / 2, (4 * log2 - 3) / 4
     # b < 0: one root is negative
@@ -80,19 +93,19 @@ def _beta_slope_sign(s: float, gamma: float) -> float:
 
 
 def beta_minimum(gamma: float) -> tuple[float, float]:
-    """(s, beta(s)) where beta is smallest over s >= 0, for gamma >= 0: at s = 0 up to gamma_c, inside above."""
-    start = 0.01  # a dip that ends before it is shallower than 1e-12
+    """(s, beta(s)) where beta is smallest over s >= 0, for gamma >= 0: s = 0 up to gamma_c, s > 0 above it."""
+    start = 0.01  # a dip that ends below this s is shallower than 1e-12
     if gamma <= _GAMMA_C or _beta_slope_sign(start, gamma) >= 0:
         return 0.0, beta_at_zero(gamma)
     # beta is flat at its minimum: 1e-7 in s is far below rounding in beta
-    s = float(brentq(_beta_slope_sign, start, 3 + 2 * math.log1p(gamma), args=(gamma,), xtol=1e-7))
+    s = float(scipy.optimize.brentq(_beta_slope_sign, start, 3 + 2 * math.log1p(gamma), args=(gamma,), xtol=1e-7))
     return s, beta(s, gamma)
 
 
 def temperature_bounds(gamma: float, radius: float = math.inf) -> tuple[float, float]:
     """Sharp (T_low, T_high): sigma(s/T_high) <= FC(s) <= sigma(s/T_low) for 0 <= s <= radius.
 
-    For s < 0 the inequalities turn round (the map is odd in logits). Corrects KK24 Prop. 3,
+    For s < 0 the inequalities are reversed (the map is odd in logits). This corrects KK24 Prop. 3,
     whose T_high is not sharp. For radius = inf, T_low = 1/(gamma+1) is not attained.
 
     Args:
@@ -101,6 +114,10 @@ def temperature_bounds(gamma: float, radius: float = math.inf) -> tuple[float, f
 
     Raises:
         ValueError: gamma <= -1 or not finite, or radius not positive.
+
+    Examples:
+        >>> tuple(round(T, 4) for T in temperature_bounds(3.0))
+        (0.25, 0.276)
     """
     if check_gamma(gamma) == -1:
         raise ValueError("gamma must be > -1: at -1 the map's inverse temperature does not tend to gamma + 1.")
@@ -120,6 +137,10 @@ def printed_temperature_bounds(gamma: float) -> tuple[float, float]:
 
     Raises:
         ValueError: gamma < 0 or not finite.
+
+    Examples:
+        >>> tuple(round(T, 4) for T in printed_temperature_bounds(3.0))  # sharp: 0.276
+        (0.25, 0.3024)
     """
     check_gamma(gamma, minimum=0.0)
     return 1 / (gamma + 1), 1 / (gamma + 1 - math.log1p(gamma) / 2)
@@ -128,14 +149,19 @@ def printed_temperature_bounds(gamma: float) -> tuple[float, float]:
 def temperature_bounds_by_search(
     gamma: float, radius: float = 20.0, *, logit_step: float = 0.001, temperature_step: float = 0.001
 ) -> tuple[float, float]:
-    """The paper's brute force (KK24 section 3.2): try every temperature up to 2 on every logit.
+    """Temperature bounds by KK24's brute force (section 3.2): every temperature up to 2 on every logit.
 
     Returns the largest T on the grid whose temperature scaling is at least as sharp as the map
-    at every logit, and the smallest that is at most as sharp. Kept to reproduce Fig. 3; use
+    at every logit, and the smallest that is at most as sharp. It reproduces Fig. 3; otherwise use
     temperature_bounds, which is exact and many thousand times faster.
 
     Raises:
-        ValueError: gamma < 0, or a step that is not positive.
+        ValueError: gamma < 0, or a radius or step that is not positive.
+
+    Examples:
+        >>> found = temperature_bounds_by_search(3.0, radius=5.0, logit_step=0.01, temperature_step=0.01)
+        >>> tuple(round(T, 2) for T in found)  # temperature_bounds: 0.2672, 0.276
+        (0.26, 0.28)
     """
     check_gamma(gamma, minimum=0.0)
     if not (radius > 0 and logit_step > 0 and temperature_step > 0):
@@ -156,15 +182,19 @@ def temperature_bounds_by_search(
 
 
 def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
-    """(T_low, T_high) for n classes: temperature scaling with T_low is at least, with T_high at most as confident.
+    """(T_low, T_high) for n classes, between which the top probability after the map lies.
 
-    'Confident' is the top probability. n = 2 is temperature_bounds. For n >= 3, T_low = 1/(gamma+1) and,
-    where confidence never falls (n = 3, or gamma >= critical_gamma(n)), T_high = 1: both proved, neither
-    attained. Below critical_gamma 1 / T_high < 1 is the smallest `beta_of_tied_classes` of k <= n classes: a search
-    finds no distribution that is worse, but only T_high <= 1 / smallest elasticity is proved.
+    Scaling with T_low is at least as confident as the map, scaling with T_high at most. n = 2 is temperature_bounds.
+    For n >= 3, T_low = 1/(gamma+1). Where confidence never falls (n = 3, or gamma >= critical_gamma(n)), T_high = 1.
+    Both are proved and not attained. Below critical_gamma, 1/T_high < 1 is the smallest `beta_of_tied_classes` of
+    k <= n classes. A search found no worse distribution, but only T_high <= 1 / smallest elasticity is proved.
 
     Raises:
         ValueError: gamma not > 0, or n < 2.
+
+    Examples:
+        >>> [round(T, 4) for n in (3, 10) for T in top_temperature_bounds(3.0, n)]
+        [0.25, 1.0, 0.25, 1.0658]
     """
     check_gamma(gamma, above=0.0)
     if n < 2:
@@ -172,10 +202,10 @@ def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
     if n == 2:
         return temperature_bounds(gamma)
     lowest = 1.0
-    most = min(n, int(2 / elasticity_minimum(gamma)[0]) + 2)  # beyond, ties lie left of the smallest elasticity
+    most = min(n, int(2 / elasticity_minimum(gamma)[0]) + 2)  # for more classes, ties lie below the smallest elasticity
     for k in range(4, most + 1):
         if gamma < critical_gamma(k):
-            found = minimize_scalar(
+            found = scipy.optimize.minimize_scalar(
                 lambda x, k=k: beta_of_tied_classes(k, math.exp(x), gamma),
                 bounds=(-math.log(k) - 40, -math.log(k)),
                 method="bounded",
@@ -186,9 +216,9 @@ def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
 
 
 def beta_of_tied_classes(classes: int, last: float, gamma: float) -> float:
-    """Inverse temperature of the map between tied classes and one of smaller probability.
+    """Inverse temperature of the map between tied classes and one less probable class.
 
-    All but one of the classes are tied, and the other has probability `last`, in (0, 1/classes].
+    All but one of the classes are tied; the other has probability `last`, in (0, 1/classes].
     """
     top = (1 - last) / (classes - 1)
     spread = math.log(top / last)

@@ -1,8 +1,8 @@
-"""`check`: is a model calibrated well enough? Pass, fail or investigate, judged by an interval, for CI.
+"""`check`: is a model calibrated well enough? Pass, fail or investigate, decided by an interval, for CI.
 
-Passed: the whole interval of the error lies below the limit. Failed: all of it lies above. In between the data do not
-tell, and a check that did not run tells nothing: both are to be investigated, never passed. With slices, such as
-hospitals, the whole and each of them is judged, by intervals that hold together, and the worst outcome is the check's.
+Pass: the whole interval of the error is at most the limit. Fail: the whole interval is above it. Investigate: the
+interval contains the limit, or the check did not run. With slices, such as hospitals, the whole and each slice are
+judged by simultaneous intervals, and the worst outcome is the check's.
 """
 
 from __future__ import annotations
@@ -38,7 +38,12 @@ _BINS = {"ece": f"{DEFAULT_BINS} bins of equal width", "adaptive-ece": f"{DEFAUL
 
 
 class Outcome(IntEnum):
-    """How a check ended, as the exit status that says so."""
+    """Outcome of a check; its number is the exit status of `focal check`.
+
+    Examples:
+        >>> Outcome(1)
+        <Outcome.FAIL: 1>
+    """
 
     PASS = 0
     FAIL = 1
@@ -50,7 +55,7 @@ _WORST = (Outcome.PASS, Outcome.INVESTIGATE, Outcome.FAIL)  # the worst one last
 
 
 class Part(NamedTuple):
-    """The whole or one slice: what was found of it alone, in per cent."""
+    """Result for the whole or for one slice, in per cent."""
 
     name: str
     outcome: Outcome
@@ -62,15 +67,23 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """What a check found, in per cent; `words` say the outcome, its number and its interval.
+    """Result of `check`; errors, interval and limit are in per cent.
 
     Attributes:
-        outcome: the worst of the whole's and of the slices'.
-        metric, limit: what must be at most how much.
-        value, low, high, samples, whole: of the whole; the last is its outcome.
-        level: of all intervals together.
-        words: in a sentence.
-        slices: each slice, those that fail first.
+        outcome: the worst outcome of the whole and of the slices.
+        metric, limit: the error that is judged, and its limit.
+        value, low, high, samples, whole: estimate, interval, number of samples and outcome of the whole.
+        level: simultaneous level of all intervals.
+        words: the result in sentences.
+        slices: the result of each slice, failed ones first.
+
+    Examples:
+        >>> logits, labels = [[0.0, 2.1972], [2.1972, 0.0]] * 500, [1, 0] * 375 + [0, 1] * 125
+        >>> found = check((logits, labels), limit=0.05)  # confidence 0.9, accuracy 0.75
+        >>> found.words
+        'Failed: all of the interval is above the limit, 5 per cent. ...'
+        >>> round(found.value, 2), round(found.low), round(found.high)
+        (15.0, 12, 18)
     """
 
     outcome: Outcome
@@ -86,14 +99,14 @@ class Check:
     slices: tuple[Part, ...] = ()
 
     def to_json(self) -> str:
-        """As one object; outcomes by their names, null for what is not known; `unit` is that of errors and limit."""
+        """One JSON object: outcomes by name, null for unknown numbers; `unit` is that of errors and limit."""
         slices = [_plain(part._asdict()) for part in self.slices]
         return json.dumps(_plain(asdict(self)) | {"unit": UNIT, "slices": slices}, indent=1) + "\n"
 
     def to_junit(self) -> str:
-        """As JUnit's XML, which servers for CI show: a failure, or an error where it is to be investigated.
+        """JUnit XML, as CI servers show it: a failure, or an error for INVESTIGATE.
 
-        With slices there is a case for the whole and for each of them.
+        With slices there is one test case for the whole and one for each slice.
         """
         limit = self.metric if math.isnan(self.limit) else f"{self.metric} <= {self.limit:g} %"
         cases = [(limit, self.outcome, self.words)]
@@ -111,10 +124,10 @@ class Check:
         return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write JSON, or JUnit's XML where the name ends in .xml, whole or not at all.
+        """Write JSON, or JUnit XML if the name ends in .xml, atomically.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         text = self.to_junit() if Path(path).suffix == ".xml" else self.to_json()
         write_whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
@@ -130,21 +143,28 @@ def check(
     force: bool = False,
     **holds: Unpack[Holds],
 ) -> Check:
-    """Whether the calibration error of a model is at most `limit`, on samples that nothing was fitted on.
+    """Test whether the calibration error is at most `limit`, on samples that were not used in any fit.
 
     Args:
-        data: as for calibrate; of two sets the one for testing.
-        limit: of the error, a fraction: 0.02 for two points.
-        metric: 'ece' (equal width) or 'adaptive-ece' (equal mass).
-        calibrator: fitted, on other samples than these, and applied first.
-        level: of the interval.
-        force: check all the same where the data look wrong; see suspicions.
-        holds: what the data hold: given, labels, test, label_column, groups, slices, weights, class_names, layout,
-            ignore_index, pixels, as for read_logits.
+        data: as for calibrate; of two sets the test set is used.
+        limit: largest error that passes, a fraction: 0.02 for two points.
+        metric: 'ece' (bins of equal width) or 'adaptive-ece' (equal mass).
+        calibrator: applied first; fitted on other samples than these.
+        level: simultaneous level of the intervals.
+        force: run the check although the data look wrong; see suspicions.
+        holds: arguments of read_logits that describe the data: given, labels, test, label_column, groups, slices, weights, class_names, layout,
+            ignore_index, pixels.
 
     Raises:
-        ValueError: data or options that are not as they should be.
-        TypeError: data of another kind.
+        ValueError: invalid data or options.
+        TypeError: data of another type.
+
+    Examples:
+        >>> logits = [[0.0, 2.1972], [2.1972, 0.0]] * 500  # confidence 0.9
+        >>> check((logits, [1, 0] * 450 + [0, 1] * 50), limit=0.05).outcome  # accuracy 0.9
+        <Outcome.PASS: 0>
+        >>> check((logits, [1, 0] * 375 + [0, 1] * 125), limit=0.05).outcome  # accuracy 0.75
+        <Outcome.FAIL: 1>
     """
     if not check_number(limit, "limit", minimum=0) < 1:
         raise ValueError(f"limit must be a fraction below 1: 0.02 for two points. Got {limit:g}, which all would pass.")
@@ -182,10 +202,10 @@ def check(
 
 
 def did_not_run(reason: str, metric: str = "ece", limit: float = math.nan, level: float = 0.95) -> Check:
-    """What is left for other programs where a check could not run: to be investigated, with the reason as words.
+    """Result of a check that could not run: INVESTIGATE, with the reason as words.
 
     Args:
-        limit: a fraction; nan where it is not known.
+        limit: a fraction; nan if unknown.
     """
     return _without_value(reason, metric, limit, level, 0)
 
@@ -196,7 +216,7 @@ def _without_value(reason: str, metric: str, limit: float, level: float, samples
 
 
 def _of_another_layout(calibrator: Calibrator | None, layout: Layout) -> list[str]:
-    """Classes are the default, which says nothing; rows of pixels, of tokens and of a binary model are classes, too."""
+    """Warn if the calibrator has another layout; 'classes' is the default and fits rows of pixels, tokens and binary."""
     own = layout if calibrator is None else calibrator.layout_
     rows = own not in ("multi-label", "options") and layout == "classes"
     if own in (layout, "classes") or rows:
@@ -205,7 +225,7 @@ def _of_another_layout(calibrator: Calibrator | None, layout: Layout) -> list[st
 
 
 def _of_other_columns(calibrator: Calibrator | None, data: LogitSet) -> list[str]:
-    """A temperature treats all columns alike; the others have something of their own for each."""
+    """Warn if columns have other names than in fit; temperatures treat all columns alike."""
     if calibrator is None or isinstance(calibrator, MappedCalibrator | AsGiven):
         return []
     if calibrator.class_names_ is None or not data.class_names:
@@ -250,7 +270,7 @@ def _of_part(part: Part) -> str:
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no nan, and no enumerations."""
+    """Replace nan and enumerations, which JSON does not have."""
     return {
         name: value.name.lower() if isinstance(value, Outcome) else None if value != value else value
         for name, value in values.items()

@@ -1,26 +1,23 @@
-"""What modules of the library import when they are imported: not torch, but for those named; nothing of the extras."""
+"""The library without torch and what else the extras bring: what modules import at once, and what works."""
 
 import ast
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 ROOT = Path(__file__).parents[2]
 LIGHT = ("theory", "metrics", "calibration", "plots", "tool", "cli")
-EXTRAS = {"duckdb", "filelock", "flint", "onnx", "onnxscript", "platformdirs", "psutil", "seaborn", "sympy"}
-# compute with torch today, which is why torch is still a dependency: the list may only become shorter
-WITH_TORCH = {
-    *("theory/entropy_ratio.py", "theory/maps.py", "theory/proper.py"),
-    *("metrics/all_metrics.py", "metrics/bins.py", "metrics/design_gaps.py", "metrics/net_benefit.py"),
-    *("metrics/predictions.py", "metrics/samples.py", "metrics/scores.py", "metrics/smooth.py"),
-    "calibration/logit_sets.py",
-    *(f"calibration/calibrators/{name}.py" for name in ("base", "ece_surface", "fit_samples", "linear", "newton")),
-    *(f"calibration/calibrators/{name}.py" for name in ("searches", "seen_classes", "torch_module")),
-    *("tool/evaluation/possible_labels.py", "tool/evaluation/scoring.py", "tool/evaluation/suspicions.py"),
-    *("tool/inputs/parts.py", "tool/report/decisions.py"),
+EXTRAS = {
+    *("duckdb", "filelock", "flint", "onnx", "onnxscript", "platformdirs", "psutil", "pyarrow", "seaborn", "sympy"),
+    *("tqdm", "torch"),
 }
+WITH_TORCH = {"calibration/calibrators/torch_module.py"}  # which is imported when a module is asked for
 
 
 def imported_at_once(source: str) -> set[str]:
@@ -58,7 +55,8 @@ def test_torch_is_imported_only_by_modules_named_here():
 
 
 def test_nothing_of_the_extras_is_imported_at_once():
-    assert {name: imports & EXTRAS for name, imports in modules().items() if imports & EXTRAS} == {}
+    found = {name: imports & (EXTRAS - {"torch"}) for name, imports in modules().items()}
+    assert {name: imports for name, imports in found.items() if imports} == {}
 
 
 @pytest.mark.parametrize(
@@ -85,5 +83,84 @@ def test_an_import_in_a_function_or_for_types_is_none(allowed):
 
 def test_few_dependencies():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert len(project["dependencies"]) <= 10
+    assert len(project["dependencies"]) <= 8
     assert not any(text.startswith(tuple(EXTRAS)) for text in project["dependencies"])
+
+
+# --- where they are not installed ---------------------------------------------------------
+
+WITHOUT = f"""
+import sys
+
+class Missing:
+    @staticmethod
+    def find_spec(name, *rest):
+        if name.partition(".")[0] in {EXTRAS}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing)
+"""
+
+
+def without(code, *arguments):
+    command = [sys.executable, "-c", WITHOUT + code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def focal(*arguments):
+    return without("from focal_lib.cli import main; main()", *arguments)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, draw_logits):
+    """With logits as npz, csv and parquet, and what `focal calibrate` leaves."""
+    folder, data = tmp_path_factory.mktemp("core"), draw_logits(600, 2.0)
+    np.savez(folder / "z.npz", logits=data.logits, labels=data.labels)
+    table = pd.DataFrame(data.logits, columns=list("abcdefghij")[: data.classes]).assign(label=data.labels)
+    table.to_csv(folder / "z.csv", index=False)
+    table.to_parquet(folder / "z.parquet")
+    done = focal("calibrate", folder / "z.csv", "--resamples", 50, "--out", folder / "report")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "report" / "report.html").is_file()
+    return folder
+
+
+def test_the_core_is_imported():
+    done = without("from focal_lib import calibration, metrics, plots, theory, tool; from focal_lib.plots import style")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("module", "rest"), [("calibration", set()), ("tool", {"pandas"})])
+def test_what_takes_long_to_import_is_imported_when_it_is_used(module, rest):
+    slow = {"jinja2", "matplotlib", "pandas", "scipy.optimize", "scipy.special", "scipy.stats", "sklearn"}
+    done = without(f"import focal_lib.{module}; print(*sorted({slow} & {{*sys.modules}}))")
+    assert (set(done.stdout.split()), done.stderr) == (rest, "")
+
+
+@pytest.mark.parametrize("source", ["z.npz", "z.csv"])
+def test_commands_on_files(folder, source):
+    done = focal("apply", folder / "report" / "calibrator.json", folder / source, "--out", folder / "p.npy")
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(np.load(folder / "p.npy").sum(1), 1)
+    done = focal("check", folder / source, "--max-ece", 0.5)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        (("export", "report/calibrator.json", "--out", "c.onnx"), "torch"),
+        (("check", "z.parquet", "--max-ece", 0.5), "parquet"),
+        (("apply", "report/calibrator.json", "z.csv", "--out", "p.parquet"), "parquet"),
+    ],
+)
+def test_what_is_needed_is_said_in_a_line(folder, arguments, extra):
+    done = focal(*(folder / a if "." in str(a) and isinstance(a, str) else a for a in arguments))
+    assert done.returncode != 0
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(f"pip install 'focal-lib[{extra}]'")
+
+
+def test_losses_say_what_they_need():
+    done = without("from focal_lib.losses import FocalLoss")
+    assert done.stderr.splitlines()[-1].endswith("needs the package torch: pip install 'focal-lib[torch]'")

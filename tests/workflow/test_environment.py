@@ -23,7 +23,8 @@ CONDA_NAMES = {"python", "make", "pip"}  # all are packages of conda-forge
 def locked(python: str) -> dict[str, str]:
     """The versions of requirements.lock for one version of Python on Linux."""
     here = {"python_version": python, "python_full_version": f"{python}.9"}
-    pins = [Requirement(line) for line in (ROOT / "requirements.lock").read_text().splitlines()]
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pins = [Requirement(line.removesuffix("\\")) for line in lines if not line.startswith("    --hash=sha256:")]
     return {pin.name: str(pin.specifier)[2:] for pin in pins if pin.marker is None or pin.marker.evaluate(here)}
 
 
@@ -32,7 +33,7 @@ def test_the_lock_satisfies_every_requirement(python):
     pins = locked(python)
     texts = [*PROJECT["dependencies"], *(text for extra in PROJECT["optional-dependencies"].values() for text in extra)]
     for wanted in map(Requirement, texts):
-        assert wanted.specifier.contains(pins[wanted.name.lower()]), wanted
+        assert wanted.name == PROJECT["name"] or wanted.specifier.contains(pins[wanted.name.lower()]), wanted
 
 
 def test_conda_names_are_known_and_python_is_one_the_project_supports():
@@ -52,15 +53,13 @@ def test_pip_accepts_the_pip_section_of_conda(tmp_path):
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     if any(importlib.metadata.version(name) != version for name, version in installed_pins(here).items()):
         pytest.skip("the environment holds other versions than requirements.lock")
-    for name in ("requirements.lock", "pyproject.toml", "README.md", "LICENSE", "focal_lib", "reproduction"):
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "requirements.lock", tmp_path)
     section = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"][-1]["pip"]
     (tmp_path / "condaenv.requirements.txt").write_text("\n".join(section) + "\n")
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-build-isolation", "--no-index"]
     done = subprocess.run([*command, "-r", "condaenv.requirements.txt"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == f"Would install focal-lib-{PROJECT['version']}"
+    assert "Would install" not in done.stdout
 
 
 def installed_pins(python: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The logits as they are: what to keep where no method is worth it."""
+"""The logits unchanged, as a calibrator: the choice where no method gains enough."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from focal_lib.calibration.calibrators.newton import temperature_sums
 
 
 class AsGiven(MappedCalibrator):
-    """p = softmax(z): temperature scaling with T = 1, whatever it is fitted on.
+    """p = softmax(z): temperature scaling with T fixed at 1.
 
     Fitted attributes:
         ``temperature_`` is 1, ``gamma_`` is 0; ``objective_``: the NLL.

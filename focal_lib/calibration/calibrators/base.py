@@ -1,31 +1,31 @@
-"""What every calibrator shares: scikit-learn's conventions, and how it predicts."""
+"""Base class of the calibrators: scikit-learn's conventions, fit and prediction."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import torch
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import _check_feature_names, check_is_fitted
-from torch import Tensor, nn
 
+from focal_lib.arrays import array_namespace, is_compiling, is_torch_array, to_numpy
+from focal_lib.calibration.calibrators.estimator import Estimator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, is_sliced_as_it_is, plain_array
 from focal_lib.threads import few_threads
 from focal_lib.validation import check_logits
 
+if TYPE_CHECKING:
+    from torch import nn
 
-class Calibrator(ClassifierMixin, BaseEstimator):
-    """fit(X, y) on logits and labels, then predict_proba(X): of an array, a tensor or a Dask array the same kind.
+
+class Calibrator(Estimator):
+    """Classifier of logits: fit(X, y), then predict_proba(X), which returns the kind of array that X is.
 
     Fitted attributes:
         ``n_classes_``: K, the columns of the logits.
-        ``classes_``: (K,) the label of each column: 0 ... K-1, or the labels of fit in sorted order.
-        ``n_features_in_``: K. ``feature_names_in_``: names of the columns, where fit had a DataFrame.
+        ``classes_``: (K,), the label of each column: 0 ... K-1, or the labels of fit in sorted order.
+        ``n_features_in_``: K. ``feature_names_in_``: names of the columns, if X in fit was a DataFrame.
     """
 
     n_classes_: int
@@ -40,12 +40,12 @@ class Calibrator(ClassifierMixin, BaseEstimator):
 
         Args:
             X: logits (n, K), a column for each class: array, DataFrame, memory map, tensor or Dask array.
-            y: labels (n,): numbers of columns in 0 ... K-1; or K different ones of any kind, in sorted order those of
-                the columns.
-            sample_weight: (n,) what each sample counts: 2 is the sample twice, 0 is none.
+            y: labels (n,): column indices 0 ... K-1; or K distinct labels of any sortable kind, which name the columns
+                in sorted order.
+            sample_weight: (n,), >= 0; weight 2 counts a sample twice, weight 0 leaves it out.
 
         Warns:
-            UserWarning: where X looks like probabilities.
+            UserWarning: X looks like probabilities.
 
         Raises:
             ValueError: bad data, weights or options.
@@ -59,7 +59,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
                 stacklevel=2,
             )
         if not is_sliced_as_it_is(X):
-            _check_feature_names(self, X, reset=True)
+            _check_names_of_columns(self, X, reset=True)
             self._check_order_of_columns(samples.class_labels)
         with few_threads(len(samples) * samples.classes):
             self._fit(samples)
@@ -70,7 +70,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
     def n_features_in_(self) -> int:
         return self.n_classes_
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # columns that are no scores of the classes tell nothing
         return tags
@@ -80,35 +80,37 @@ class Calibrator(ClassifierMixin, BaseEstimator):
 
         Raises:
             NotFittedError: before fit.
-            ValueError: not finite, or not the classes of fit.
+            ValueError: logits that are not finite, or not K columns.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         if hasattr(X, "map_blocks"):
             return X.rechunk({1: -1}).map_blocks(self._of_block, meta=np.empty((0, 0), _width(X.dtype)))
         wide = self._checked(X)
+        if is_compiling():  # threads cannot be followed
+            return self._log_probs(wide)
         with few_threads(math.prod(wide.shape)):
             log_probs = self._log_probs(wide)
-        return log_probs if isinstance(log_probs, Tensor) else log_probs.astype(wide.dtype, copy=False)
+        return log_probs if is_torch_array(log_probs) else log_probs.astype(wide.dtype, copy=False)
 
     def predict_proba(self, X: Any) -> Any:
-        """Calibrated probabilities, (n, K); errors as predict_log_proba."""
+        """Calibrated probabilities (n, K) of logits (n, K); errors as predict_log_proba."""
         log_probs = self.predict_log_proba(X)
-        return log_probs.exp() if isinstance(log_probs, Tensor) else np.exp(log_probs)
+        return log_probs.exp() if is_torch_array(log_probs) else np.exp(log_probs)
 
     def predict(self, X: Any) -> Any:
         """The most probable class, one of `classes_`, (n,)."""
         index = self.predict_log_proba(X).argmax(-1)
         if np.array_equal(self.classes_, np.arange(self.n_classes_)):
             return index
-        if isinstance(index, Tensor) and self.classes_.dtype.kind in "biuf":
-            return torch.as_tensor(self.classes_, device=index.device)[index]
+        if is_torch_array(index) and self.classes_.dtype.kind in "biuf":
+            return array_namespace(index).asarray(self.classes_, device=index.device)[index]
         if hasattr(index, "map_blocks"):
             return index.map_blocks(self.classes_.__getitem__, dtype=self.classes_.dtype)
-        return self.classes_[index.cpu().numpy() if isinstance(index, Tensor) else index]
+        return self.classes_[to_numpy(index)]
 
     def lazy_proba(self, logits: Any) -> LazyProbabilities:
-        """Calibrated probabilities that are computed where they are sliced: metrics of a memory map, chunk by chunk."""
-        check_is_fitted(self)
+        """Calibrated probabilities, computed on slicing: for metrics of a memory map, chunk by chunk."""
+        self._check_is_fitted()
         return LazyProbabilities(self, logits)
 
     def to_module(self) -> nn.Module:
@@ -116,13 +118,14 @@ class Calibrator(ClassifierMixin, BaseEstimator):
 
         Raises:
             NotFittedError: before fit.
-            TypeError: a method that has none: step functions of histogram binning, isotonic regression, ...
+            TypeError: the method has no module: histogram binning, isotonic regression, ...
+            ImportError: torch is not installed.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self._module()
 
     def _check_options(self) -> None:
-        """ValueError where an option is none."""
+        """Raise ValueError for an invalid option."""
 
     def _fit(self, samples: FitSamples) -> None:
         raise NotImplementedError
@@ -139,13 +142,13 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         return self.predict_log_proba(logits) if len(logits) else logits.astype(_width(logits.dtype))
 
     def _checked(self, logits: Any) -> Any:
-        """In float32 or float64."""
-        if isinstance(logits, Tensor):
-            narrow = logits.dtype in (torch.float16, torch.bfloat16) or not logits.is_floating_point()
+        """Checked logits in float32 or float64."""
+        if is_torch_array(logits):
+            narrow = logits.dtype.itemsize < 4 or not logits.is_floating_point()
             logits = logits.float() if narrow else logits
         else:
             if not is_sliced_as_it_is(logits):
-                _check_feature_names(self, logits, reset=False)
+                _check_names_of_columns(self, logits)
             logits = np.asarray(plain_array(logits, self))
             logits = logits.astype(_width(logits.dtype), copy=False) if logits.dtype.kind in "fiu" else logits
         if (columns := logits.shape[-1]) != self.n_classes_:
@@ -157,7 +160,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         return logits
 
     def _check_order_of_columns(self, class_labels: np.ndarray) -> None:
-        """Columns that are named as the labels are in their order."""
+        """Refuse columns that have the labels as names, but in another order."""
         columns, labels = list(getattr(self, "feature_names_in_", ())), [str(label) for label in class_labels]
         if columns != labels and sorted(columns) == sorted(labels):
             raise ValueError(
@@ -166,9 +169,17 @@ class Calibrator(ClassifierMixin, BaseEstimator):
             )
 
 
+def _check_names_of_columns(calibrator: Calibrator, X: Any, *, reset: bool = False) -> None:
+    """Names of a DataFrame's columns, as in scikit-learn: kept at fit (`reset`), compared at prediction."""
+    if hasattr(X, "columns") or hasattr(X, "__dataframe__") or hasattr(calibrator, "feature_names_in_"):
+        from sklearn.utils.validation import _check_feature_names
+
+        _check_feature_names(calibrator, X, reset=reset)
+
+
 @dataclass(frozen=True)
 class LazyProbabilities:
-    """Probabilities (n, K) of logits that may be larger than memory; sliced like an array."""
+    """Probabilities (n, K) of logits that may exceed memory; sliced like an array."""
 
     calibrator: Calibrator
     logits: Any

@@ -7,10 +7,9 @@ import math
 from typing import Any, Literal, Self
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from focal_lib.calibration.calibrators.fit_samples import FitSamples
+from focal_lib.arrays import largest, sigmoid, total
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class, of_label
 from focal_lib.metrics.bins import DEFAULT_BINS, adaptive_ece_of, ece_of
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
 from focal_lib.theory.confidence import top_probability_bounds
@@ -26,19 +25,28 @@ _KEPT = 2**25  # numbers prepared once and kept, 256 MiB; more are prepared anew
 class EceSurface:
     r"""Confidence and ECE of validation samples at any (gamma, T).
 
-    Only the top class' probability is computed. Correctness does not depend on (gamma, T).
+    Only the top probability is computed. Correctness does not depend on (gamma, T).
 
-    The ECE is never below abs(mean confidence - accuracy). As T rises q_top falls for every sample, and the calibrated
-    confidence is held between two increasing functions of q_top (`focal_lib.theory.confidence.top_probability_bounds`),
-    so the distance is bounded below for all warmer, and for all colder, temperatures. `best_temperature` stops where
-    that bound is above the best ECE seen: what it returns is the optimum of the whole grid, for every gamma > -1.
+    The ECE is at least abs(mean confidence - accuracy). As T rises, q_top falls for every sample. The calibrated
+    confidence lies between two increasing functions of q_top (`focal_lib.theory.confidence.top_probability_bounds`).
+    So the ECE is bounded below for all higher, and for all lower, temperatures. `best_temperature` stops where that
+    bound exceeds the best ECE so far, hence returns the optimum of the whole grid, for every gamma > -1.
 
     Args:
-        metric: 'adaptive-ece', equal mass, KK24's; or 'ece', equal width.
-        weights: what each sample counts, (n,).
+        logits, labels: (n, K) and (n,).
+        metric: 'adaptive-ece' (bins of equal mass, as in KK24) or 'ece' (bins of equal width).
+        n_bins: number of bins.
+        weights: sample weights, (n,).
 
     Raises:
         ValueError: an unknown metric, bad data.
+
+    Examples:
+        >>> surface = EceSurface([[0.0, 2.1972]] * 4, [1, 1, 1, 0], "ece")  # confidence 0.9, accuracy 0.75
+        >>> round(surface.ece(gamma=0.0, temperature=1.0), 3)
+        0.15
+        >>> [round(found, 3) for found in surface.best_temperature(0.0, np.array([1.0, 2.0, 4.0]))]
+        [0.0, 2.0]
     """
 
     def __init__(
@@ -55,7 +63,7 @@ class EceSurface:
 
     @classmethod
     def of_samples(cls, samples: FitSamples, metric: EceName, *, n_bins: int = DEFAULT_BINS) -> Self:
-        """Of samples that have been checked."""
+        """The surface of samples that have been checked."""
         _check_metric(metric)
         surface = object.__new__(cls)
         surface._set_up(samples, metric, n_bins)
@@ -66,7 +74,7 @@ class EceSurface:
         self._samples = samples
         self._kept = None
         if not self._samples.on_dask and len(self._samples) * self._samples.classes <= _KEPT:
-            self._kept = self._samples.map(lambda z, _: _gaps(z))
+            self._kept = self._samples.map(_gaps)
         (self.correct,) = self._samples.gather(_correct)
         self.accuracy = samples.mean(self.correct)
         self.evaluations = 0
@@ -80,7 +88,7 @@ class EceSurface:
         return self._samples.classes
 
     def confidence(self, gamma: float, temperature: float) -> np.ndarray:
-        """Top probability after temperature and map, (n,)."""
+        """Top probability after temperature scaling and the focal calibration map, (n,)."""
         return self._evaluate(gamma, temperature)[0]
 
     def _evaluate(self, gamma: float, temperature: float) -> tuple[np.ndarray, np.ndarray]:
@@ -104,9 +112,9 @@ class EceSurface:
     def best_temperature(
         self, gamma: float, temperatures: np.ndarray, to_beat: float = math.inf
     ) -> tuple[float, float]:
-        """(ECE, T) with the smallest ECE on the sorted grid; of equal ones the T nearest to 1.
+        """(ECE, T) with the smallest ECE on the sorted grid; of ties the T nearest to 1.
 
-        Temperatures that provably give more than `to_beat` are skipped; where all are, (inf, nan).
+        Temperatures whose ECE provably exceeds `to_beat` are skipped; (inf, nan) if all are.
         """
         crossing = self.crossing(gamma, temperatures)
         visited: list[tuple[float, float]] = []
@@ -132,7 +140,7 @@ class EceSurface:
         return min(equal)[1:] if equal else (math.inf, math.nan)
 
     def crossing(self, gamma: float, temperatures: np.ndarray) -> int:
-        """First index whose mean confidence is at most the accuracy, if it falls in T; regula falsi in log T."""
+        """First index whose mean confidence is at most the accuracy, assuming it falls in T; regula falsi in log T."""
         count = len(temperatures)
         low, high = -1, count  # confidence above accuracy at low, not above at high
         gap_low = gap_high = 0.0
@@ -159,41 +167,54 @@ def _check_metric(metric: str) -> None:
         raise ValueError(f"metric must be one of {', '.join(ECES)}. Got {metric!r}.")
 
 
-def _gaps(z: Tensor) -> Tensor:
+def _gaps(z: np.ndarray, _: np.ndarray) -> np.ndarray:
     """Logits of the other classes minus the largest, (m, K-1), <= 0."""
-    top = z.argmax(-1, keepdim=True)
-    others = torch.ones_like(z, dtype=torch.bool).scatter_(-1, top, False)
-    return (z - z.gather(-1, top))[others].reshape(len(z), -1)
+    top, last = z.argmax(-1), z.shape[1] - 1
+    gaps = by_class(z[:, :last] - z[of_label(top)])
+    moved = np.flatnonzero(top < last)  # there the last class takes the place of the largest
+    gaps[moved, top[moved]] = z[moved, last] - z[moved, top[moved]]
+    return gaps
 
 
-def _correct(z: Tensor, y: Tensor) -> tuple[np.ndarray]:
-    return ((z.argmax(-1) == y).double().numpy(),)
+def _correct(z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray]:
+    return ((z.argmax(-1) == y).astype(np.float64),)
 
 
-def _confidence_of_logits(gamma: float, temperature: float, z: Tensor, _: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    return _confidence(gamma, temperature, _gaps(z))
+def _confidence_of_logits(
+    gamma: float, temperature: float, z: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    return _confidence(gamma, temperature, _gaps(z, y))
 
 
-def _confidence(gamma: float, temperature: float, gaps: Tensor) -> tuple[np.ndarray, np.ndarray]:
+def _confidence(gamma: float, temperature: float, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Confidence of a chunk, and the logit of q_top, both (m,).
 
     The map is written out, in place and for the top class alone: a search evaluates it thousands of times.
     tests/reproduction/theorems/test_one_formula.py ties it to theory.maps.
     """
-    log_e = gaps / temperature
-    first = log_e.amax(-1, keepdim=True)
-    e = torch.exp(log_e - first)  # relative to the second class: the rest does not underflow
-    log_rest = first + torch.log(e.sum(-1, keepdim=True))  # log (1 - q_top) / q_top
-    r = torch.exp(log_rest)
-    x = torch.log1p(r)  # -log q_top
-    logit_top = -log_rest[:, 0].numpy()
+    log_q = gaps / temperature
+    first = largest(log_q)
+    e = log_q - first  # relative to the second class: the rest does not underflow
+    np.exp(e, out=e)
+    log_rest = first + np.log(total(e))  # log (1 - q_top) / q_top
+    r = np.exp(log_rest)
+    x = np.log1p(r)  # -log q_top
     if gamma == 0:
-        return torch.exp(-x)[:, 0].numpy(), logit_top
-    log_q, q = log_e.sub_(x), e * torch.exp(first - x)
-    b = log_q.mul_(q).div_(q - 1)
-    gains = torch.exp(torch.log1p(q.neg()).mul_(-gamma)).div_(b.mul_(gamma).add_(1))  # q is at most 1/2 here
-    log_others = first - x + torch.log(gains.mul_(e).sum(-1, keepdim=True))
-    b_top = torch.where(r > 1e-9, x / r.clamp(min=1e-300), 1 - r / 2)  # x e^-x/(1 - e^-x), e^x = 1 + r
+        return np.exp(-x)[:, 0], -log_rest[:, 0]
+    log_q -= x
+    q = e * np.exp(first - x)
+    gains = np.log1p(-q)  # q is at most 1/2 here
+    gains *= -gamma
+    np.exp(gains, out=gains)
+    log_q *= q
+    q -= 1
+    log_q /= q  # b
+    log_q *= gamma
+    log_q += 1
+    gains /= log_q
+    gains *= e
+    log_others = first - x + np.log(total(gains))
+    b_top = np.where(r > 1e-9, x / np.maximum(r, 1e-300), 1 - r / 2)  # x e^-x/(1 - e^-x), e^x = 1 + r
     # log w_top = -x - gamma log(1 - q_top) - log(1 + gamma b), and log(1 - q_top) = log r - x
-    log_top = -x - gamma * (log_rest - x) - torch.log1p(gamma * b_top)
-    return torch.sigmoid(log_top - log_others)[:, 0].numpy(), logit_top
+    log_top = -x - gamma * (log_rest - x) - np.log1p(gamma * b_top)
+    return sigmoid(log_top - log_others)[:, 0], -log_rest[:, 0]

@@ -1,4 +1,4 @@
-"""Samples to fit on: logits, labels of any kind as numbers of columns, and what each sample counts."""
+"""Samples to fit on: logits, labels as column indices, and sample weights."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-import torch
-from scipy.sparse import issparse
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_array, column_or_1d
-from torch import Tensor
+import scipy
 
+from focal_lib.arrays import is_torch_array, to_numpy, total
 from focal_lib.calibration.logit_sets import look_like_probs
 from focal_lib.calibration.missing_options import MISSING, is_missing
-from focal_lib.metrics.samples import Collected, Parts, Samples, to_add
+from focal_lib.metrics.samples import Collected, Numbers, Parts, Samples, to_add
 
 Found = TypeVar("Found")
+Place = tuple[np.ndarray, np.ndarray]
+_FEW = 64  # classes
+np.empty(31 << 20, np.uint8)  # freed at once: after that glibc keeps the memory of chunks, whose pages it fetched anew
 _LARGEST, _SMALLEST = 1e25, 1e-100  # of logits: far from MISSING; squares, and those of 1/T, are numbers too
 
 
@@ -27,20 +27,20 @@ class FitSamples(Samples):
     """Logits (n, K), labels (n,) and weights (n,), checked: `weighted_total` of a function of a chunk (z, y, w).
 
     Args:
-        logits: array, DataFrame, memory map, anything sliced like one, tensor or Dask array (n, K), a column a class.
-        labels: (n,), of a Dask array integers: numbers of columns in 0 ... K-1; or K different ones of any kind that
-            can be sorted, in that order those of the columns.
-        weights: (n,) what each sample counts, or None: 2 is the sample twice, 0 is none.
+        logits: (n, K), one column for each class: array, DataFrame, memory map, array-like, tensor or Dask array.
+        labels: (n,), column indices 0 ... K-1, as of a Dask array; or K distinct labels of any sortable kind, which
+            name the columns in sorted order.
+        weights: (n,), >= 0, or None; weight 2 counts a sample twice, weight 0 leaves it out.
 
     Attributes:
         class_labels: (K,), the label of each column.
-        weights: None where all count once.
+        weights: None where all are 1.
         weight: the sum of the weights.
-        like_probs: whether every sample is a distribution: numbers in [0, 1] that sum to 1, but for rounding.
+        like_probs: whether every sample is a distribution up to rounding: numbers in [0, 1] that sum to 1.
 
     Raises:
-        ValueError: other shapes, logits that are not finite, or beyond 1e25 or all within 1e-100, labels that are none
-            of the above or of fewer than `least_classes`, weights that are negative or not finite.
+        ValueError: other shapes; logits that are not finite, exceed 1e25 or are all below 1e-100 in size; other labels,
+            or of fewer than `least_classes` classes; weights that are negative or not finite.
     """
 
     def __init__(self, logits: Any, labels: Any, weights: Any = None, least_classes: int = 2) -> None:
@@ -74,29 +74,29 @@ class FitSamples(Samples):
     def classes(self) -> int:
         return len(self.class_labels)
 
-    def map(self, function: Callable[[Tensor, Tensor], Found]) -> list[Found]:
+    def map(self, function: Callable[[np.ndarray, np.ndarray], Found]) -> list[Found]:
         """The function of the logits and labels of each chunk, in order."""
         return super().map(function if self.weights is None else _without_weights(function))
 
-    def collect(self, function: Callable[[Tensor, Tensor], Parts]) -> Collected:
-        """What a function of the logits and labels gives of each sample, and its sums over all chunks."""
+    def collect(self, function: Callable[[np.ndarray, np.ndarray], Parts]) -> Collected:
+        """A function's values for each sample, and its sums over all chunks."""
         return super().collect(function if self.weights is None else _without_weights(function))
 
-    def weighted_total(self, function: Callable[..., np.ndarray | Tensor]) -> np.ndarray:
+    def weighted_total(self, function: Callable[..., Numbers]) -> np.ndarray:
         """The sum over all chunks of the function of logits, labels and, where samples have them, weights (m,)."""
         added = functools.partial(to_add, function)
         return self.collect(added if self.weights is None else _OfChunk(added, True))[1][0]
 
-    def weighted_mean(self, function: Callable[..., np.ndarray | Tensor]) -> np.ndarray:
-        """`weighted_total` for each unit of weight."""
+    def weighted_mean(self, function: Callable[..., Numbers]) -> np.ndarray:
+        """`weighted_total` divided by the total weight."""
         return self.weighted_total(function) / self.weight
 
     def mean(self, values: np.ndarray) -> float:
-        """Of a number for each sample, (n,)."""
+        """Weighted mean of one number for each sample, (n,)."""
         return float(values.mean() if self.weights is None else values @ self.weights / self.weight)
 
     def subsample(self, count: int) -> FitSamples:
-        """That many samples drawn at random, always the same, in memory; itself where there are not twice as many."""
+        """A random subsample of that size, with a fixed seed; self if there are fewer than twice as many samples."""
         used = len(self) if self.weights is None else np.flatnonzero(self.weights)
         if (len(self) if self.weights is None else np.size(used)) < 2 * count:
             return self
@@ -118,33 +118,46 @@ class FitSamples(Samples):
             )
 
 
-def weighted_sum(values: Tensor, weights: Tensor | None) -> Tensor:
-    """Of values (m, ...), a number for each sample or several, all summed."""
-    if weights is None:
-        return values.sum()
-    return (values if values.ndim == 1 else values.flatten(1).sum(-1)) @ weights
+def weighted_sum(values: np.ndarray, weights: np.ndarray | None) -> float:
+    """Weighted sum of values (m, ...) over samples and all other axes."""
+    return float((values if weights is None else weights @ values).sum())
+
+
+def of_label(labels: np.ndarray) -> Place:
+    """Index that takes the entry of each sample's label from an array (m, K), as (m, 1)."""
+    return np.arange(len(labels))[:, None], labels[:, None]
+
+
+def by_class(values: np.ndarray) -> np.ndarray:
+    """Values (m, K), in column-major order for few classes: NumPy is slow along short rows."""
+    return np.asfortranarray(values) if values.shape[1] <= _FEW else values
 
 
 # --- what is given ---------------------------------------------------------------------
 
 
 def is_sliced_as_it_is(values: Any) -> bool:
-    """Whether values are read where they are sliced, or are a tensor: memory maps, Dask arrays and the like."""
-    if isinstance(values, Tensor | np.memmap) or hasattr(values, "to_delayed"):
+    """Whether values are read on slicing (memory map, Dask array, ...), or are a tensor."""
+    if is_torch_array(values) or isinstance(values, np.memmap) or hasattr(values, "to_delayed"):
         return True
-    known = isinstance(values, np.ndarray | np.generic) or issparse(values) or type(values).__module__[:6] == "pandas"
+    known = isinstance(values, np.ndarray | np.generic) or type(values).__module__[:6] == "pandas"
+    known = known or scipy.sparse.issparse(values)
     return not known and all(hasattr(values, name) for name in ("shape", "dtype", "ndim", "__getitem__"))
 
 
 def plain_array(values: Any, estimator: Any = None) -> Any:
-    """Lists, DataFrames, objects as an array of numbers (n, K) or (..., K); what is sliced as it is stays.
+    """Convert lists, DataFrames and objects to an array of numbers (n, K) or (..., K); see is_sliced_as_it_is.
 
     Raises:
         ValueError: one dimension, sparse, complex, text.
-        TypeError: objects that are no numbers.
+        TypeError: objects that are not numbers.
     """
     if is_sliced_as_it_is(values):
         return values
+    if type(values) is np.ndarray and values.ndim > 1 and values.dtype.kind in "fiu":
+        return values  # and scikit-learn, which takes long to import, is not asked
+    from sklearn.utils.validation import check_array
+
     return check_array(
         values,
         ensure_all_finite=False,  # looked at chunk by chunk
@@ -171,29 +184,32 @@ def _check_columns(logits: Any) -> None:
 
 
 def _known_weights(weights: Any, logits: Any) -> np.ndarray | None:
-    """In memory, float64."""
+    """The weights in memory, float64."""
     if weights is None:
         return None
+    from sklearn.utils.validation import _check_sample_weight
+
     if hasattr(weights, "compute"):
         weights = weights.compute()
-    if isinstance(weights, Tensor):
-        weights = weights.detach().cpu().numpy()
+    weights = to_numpy(weights)
     return _check_sample_weight(weights, np.empty((len(logits), 0)), dtype=np.float64, ensure_non_negative=True)
 
 
 def _plain_labels(labels: Any) -> np.ndarray:
-    if isinstance(labels, Tensor):
-        labels = labels.detach().cpu().numpy()
-    return column_or_1d(labels, warn=True)
+    from sklearn.utils.validation import column_or_1d
+
+    return column_or_1d(to_numpy(labels), warn=True)
 
 
 def _column_numbers(labels: Any, classes: int) -> tuple[Any, np.ndarray]:
-    """Labels as numbers of columns, (n,), and the label of each column, (K,)."""
+    """Labels as column indices, (n,), and the label of each column, (K,)."""
     numbers = np.arange(classes)
     if hasattr(labels, "to_delayed"):
         return labels, numbers  # seen on the workers
     found = _plain_labels(labels)
     if found.dtype.kind not in "iu":
+        from sklearn.utils.multiclass import check_classification_targets
+
         check_classification_targets(found)
         if found.dtype.kind == "f":
             found = found.astype(np.int64)
@@ -218,8 +234,9 @@ class _OfChunk:
     function: Callable[..., Any]
     weighted: bool
 
-    def __call__(self, z: Tensor, y: Tensor) -> Any:
-        return self.function(z[:, :-1], y, z[:, -1]) if self.weighted else self.function(z[:, :-1], y)
+    def __call__(self, z: np.ndarray, y: np.ndarray) -> Any:
+        logits = np.ascontiguousarray(z[:, :-1])
+        return self.function(logits, y, z[:, -1]) if self.weighted else self.function(logits, y)
 
 
 def _without_weights(function: Callable[..., Any]) -> _OfChunk:
@@ -228,7 +245,7 @@ def _without_weights(function: Callable[..., Any]) -> _OfChunk:
 
 @dataclass(frozen=True)
 class _Joined:
-    """Values (n, K) and weights (n,) as (n, K + 1), joined where they are sliced."""
+    """Values (n, K) and weights (n,) as (n, K + 1), joined on slicing."""
 
     values: Any
     weights: np.ndarray
@@ -252,20 +269,21 @@ def _join(values: Any, weights: np.ndarray) -> Any:
     return dask.array.concatenate([values, column], axis=1).rechunk({1: -1})
 
 
-def _sizes(count: bool, z: Tensor, y: Tensor) -> np.ndarray:
+def _sizes(count: bool, z: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Numbers that are not finite; whether there is one too large, one large enough, one that is not 0, a sample that
     is no distribution; with `count` the samples of each class, (5,) or (5 + K,)."""
-    low, high = (float(end) for end in torch.aminmax(z))
+    low, high = float(z.min()), float(z.max())
     if 2 * MISSING < low <= MISSING / 2:
-        low, high = (float(end) for end in torch.aminmax(z.masked_fill(is_missing(z), 0.0)))
+        there = np.where(is_missing(z), 0.0, z)
+        low, high = float(there.min()), float(there.max())
     finite = math.isfinite(low) and math.isfinite(high)
-    bad = 0 if finite else int((~torch.isfinite(z)).sum())
+    bad = 0 if finite else int((~np.isfinite(z)).sum())
     largest = max(-low, high)
     like_probs = look_like_probs(low, high, 0.0)  # logits mostly are not, and need no sums
-    like_probs = like_probs and look_like_probs(low, high, float((z.sum(-1) - 1).abs().max()))
+    like_probs = like_probs and look_like_probs(low, high, float(np.abs(total(z) - 1).max()))
     sizes = np.array([bad, largest > _LARGEST, largest >= _SMALLEST, largest > 0, not like_probs], dtype=np.float64)
-    return np.r_[sizes, torch.bincount(y, minlength=z.shape[1]).numpy()] if count else sizes
+    return np.r_[sizes, np.bincount(y, minlength=z.shape[1])] if count else sizes
 
 
-def _largest(z: Tensor, _: Tensor) -> float:
-    return float(z.abs().max())
+def _largest(z: np.ndarray, _: np.ndarray) -> float:
+    return float(np.abs(z).max())

@@ -32,27 +32,32 @@ class FocalTemperatureScaling(MappedCalibrator):
     r"""p = focal calibration map(softmax(z / T), gamma), T and gamma fitted (KK24 section 4.2).
 
     Args:
-        objective: 'nll'; 'adaptive-ece', equal mass, KK24's; or 'ece', equal width.
-        search: 'grid' finds the best pair of the grid: for an ECE provably (see EceSurface), for 'nll' by a bounded
-            search in T for each gamma, which assumes one minimum; 'line' is KK24 section 5.2: the T that suits a few
-            gammas fixes a line, searched alone; 'newton' fits (log 1/T, gamma) together by damped Newton steps on the
-            NLL, from several starts since it has several minima, gamma from -0.9 to 20.
-        gammas, temperatures: the grid; default KK24's, 9 by 500. WIDE_GAMMAS has 0 and goes down to -0.9.
-        n_bins: of the ECE.
-        shrinkage: precision of a normal prior on gamma, for small validation sets: shrinkage gamma^2 / (2 n) is added
-            to the objective, which draws towards plain temperature scaling.
+        objective: 'nll', 'adaptive-ece' (bins of equal mass, as in KK24) or 'ece' (bins of equal width).
+        search: 'grid' finds the best pair of the grid. For an ECE the optimum is proved (see EceSurface); for 'nll' a
+            bounded search in T for each gamma assumes one minimum. 'line' (KK24 section 5.2) searches only along the
+            line through the best T of a few gammas. 'newton' fits (log 1/T, gamma) by damped Newton steps on the NLL,
+            with gamma in [-0.9, 20]; it takes several starts, as the NLL has several minima.
+        gammas, temperatures: the grid; default KK24's, 9 by 500. WIDE_GAMMAS includes 0 and starts at -0.9.
+        n_bins: number of bins of the ECE.
+        shrinkage: precision of a normal prior on gamma, for small validation sets. It adds shrinkage gamma^2 / (2 n)
+            to the objective, which draws the fit towards temperature scaling.
 
     Fitted attributes:
-        ``temperature_``, ``gamma_``: the fit. Of pairs whose objective is equal to 1e-12 the simplest is taken: the
-        smallest abs(gamma), then the T nearest to 1.
-        ``objective_``: value at the fit, the shrinkage included.
-        ``optimal_``: True where the fit is proved to be the optimum of the whole grid; False where it is the best one
-        found.
-        ``n_classes_``, ``classes_``: of fit.
+        ``temperature_``, ``gamma_``: the fit. Of pairs whose objectives differ by less than 1e-12 it is the simplest:
+        the smallest abs(gamma), then the T nearest to 1.
+        ``objective_``: value at the fit, shrinkage included.
+        ``optimal_``: True if the fit is proved to be the optimum of the whole grid, else False.
+        ``n_classes_``, ``classes_``: see Calibrator.
 
     Raises:
         ValueError: bad data, an empty or invalid grid, gamma <= -1, shrinkage < 0, an unknown option, or
             search='newton' with an ECE.
+
+    Examples:
+        >>> logits, labels = [[0.0, 0.3825]] * 5, [1, 1, 1, 1, 0]  # confidence 0.594, accuracy 0.8
+        >>> fit = FocalTemperatureScaling("nll", gammas=[3.0]).fit(logits, labels)
+        >>> fit.temperature_, fit.predict_proba(logits[:1]).round(3).tolist()  # the map of gamma = 3 alone suffices
+        (1.0, [[0.2, 0.8]])
     """
 
     def __init__(

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import functools
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from scipy.optimize import minimize
-from sklearn.exceptions import ConvergenceWarning
-from torch import Tensor
+import scipy
 
+from focal_lib.arrays import array_namespace, largest, log_softmax, total
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
-from focal_lib.calibration.calibrators.torch_module import LinearModule, map_logits
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class, of_label, weighted_sum
+
+if TYPE_CHECKING:
+    from focal_lib.calibration.calibrators.torch_module import LinearModule
 
 _MOST_CLASSES = 4000  # of a matrix: the fit keeps some thirty of them, 4 GB
 
 
 class _LinearCalibrator(Calibrator):
-    """p = softmax(W z + b), fitted on the NLL by L-BFGS; a subclass says what W is."""
+    """p = softmax(W z + b), fitted on the NLL by L-BFGS; subclasses define the form of W."""
 
     weight_: np.ndarray
     bias_: np.ndarray
@@ -38,43 +38,51 @@ class _LinearCalibrator(Calibrator):
         start = np.r_[identity.ravel(), np.zeros(k)]
 
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            weight, bias = torch.from_numpy(theta[:-k].reshape(identity.shape)), torch.from_numpy(theta[-k:])
+            weight, bias = theta[:-k].reshape(identity.shape), theta[-k:]
             sums = samples.weighted_mean(functools.partial(self._sums, weight, bias))
             away = theta - start
             return float(sums[0] + self.l2 * away @ away), sums[1:] + 2 * self.l2 * away
 
-        found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000})
+        found = scipy.optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000})
         if not found.success:
+            from sklearn.exceptions import ConvergenceWarning
+
             warnings.warn(f"{type(self).__name__} did not converge: {found.message}", ConvergenceWarning, stacklevel=3)
         self.weight_, self.bias_ = found.x[:-k].reshape(identity.shape), found.x[-k:]
 
-    def _sums(self, weight: Tensor, bias: Tensor, z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
-        """NLL summed over samples, its gradient by W, flat, and by b (K,)."""
-        log_p = torch.log_softmax(map_logits(z, weight, bias), -1)
-        picked = log_p.gather(-1, y[:, None])
-        error = log_p.exp_().scatter_add_(-1, y[:, None], torch.full_like(picked, -1.0))
+    def _sums(
+        self, weight: np.ndarray, bias: np.ndarray, z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None
+    ) -> np.ndarray:
+        """NLL summed over samples, with its gradients by W, flattened, and by b (K,)."""
+        z, label = by_class(z), of_label(y)
+        scores = map_logits(z, weight, bias)
+        scores -= largest(scores)
+        picked = scores[label]
+        error = np.exp(scores, out=scores)
+        normaliser = total(error)
+        value = weighted_sum(np.log(normaliser) - picked, w)
+        error /= normaliser
+        error[label] -= 1
         if w is not None:
-            error.mul_(w[:, None])
-        return np.r_[
-            -float(weighted_sum(picked, w)), self._weight_gradient(error, z).numpy().ravel(), error.sum(0).numpy()
-        ]
+            error *= w[:, None]
+        return np.r_[value, self._weight_gradient(error, z).ravel(), error.sum(0)]
 
     def _log_probs(self, logits: Any) -> Any:
-        if not isinstance(logits, Tensor):
-            return self._log_probs(torch.from_numpy(np.array(logits))).numpy()
-        fitted = (self.weight_, self.bias_)
-        weight, bias = (torch.as_tensor(v, dtype=logits.dtype, device=logits.device) for v in fitted)
-        return torch.log_softmax(map_logits(logits, weight, bias), -1)
+        xp, device = array_namespace(logits), getattr(logits, "device", None)
+        fitted = (xp.asarray(v, dtype=logits.dtype, device=device) for v in (self.weight_, self.bias_))
+        return log_softmax(map_logits(logits, *fitted))
 
     def _module(self) -> LinearModule:
+        from focal_lib.calibration.calibrators.torch_module import LinearModule
+
         return LinearModule(self.weight_, self.bias_)
 
     def _identity(self, classes: int) -> np.ndarray:
-        """The W that changes nothing."""
+        """The identity, in the form of W."""
         raise NotImplementedError
 
-    def _weight_gradient(self, error: Tensor, z: Tensor) -> Tensor:
-        """Of the NLL by W, from p minus the one-hot labels (m, K)."""
+    def _weight_gradient(self, error: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Gradient of the NLL by W, from p minus the one-hot labels (m, K)."""
         raise NotImplementedError
 
 
@@ -89,13 +97,18 @@ class MatrixScaling(_LinearCalibrator):
 
     Raises:
         ValueError: bad data, l2 < 0, or more than 4,000 classes.
+
+    Examples:
+        >>> logits, labels = [[2.0, 0.0], [0.0, 2.0]] * 4, [1, 0] * 3 + [0, 1]  # classes swapped in 3 of 4 samples
+        >>> MatrixScaling().fit(logits, labels).predict_proba(logits[:2]).round(2).tolist()
+        [[0.25, 0.75], [0.75, 0.25]]
     """
 
     def _identity(self, classes: int) -> np.ndarray:
         check_matrix_size(classes, "matrix scaling")
         return np.eye(classes)
 
-    def _weight_gradient(self, error: Tensor, z: Tensor) -> Tensor:
+    def _weight_gradient(self, error: np.ndarray, z: np.ndarray) -> np.ndarray:
         return error.T @ z
 
 
@@ -110,17 +123,28 @@ class VectorScaling(_LinearCalibrator):
 
     Raises:
         ValueError: bad data, or l2 < 0.
+
+    Examples:
+        >>> logits, labels = [[0.0, 0.0]] * 4, [1, 1, 1, 0]  # no temperature changes these, a bias does
+        >>> fit = VectorScaling().fit(logits, labels)
+        >>> round(float(fit.bias_[1] - fit.bias_[0]), 2), fit.predict_proba(logits[:1]).round(2).tolist()
+        (1.1, [[0.25, 0.75]])
     """
 
     def _identity(self, classes: int) -> np.ndarray:
         return np.ones(classes)
 
-    def _weight_gradient(self, error: Tensor, z: Tensor) -> Tensor:
+    def _weight_gradient(self, error: np.ndarray, z: np.ndarray) -> np.ndarray:
         return (error * z).sum(0)
 
 
+def map_logits(logits: Any, weight: Any, bias: Any) -> Any:
+    """W z + b of logits (..., K), arrays or tensors; W is (K, K), or (K,) where it is diagonal."""
+    return (logits * weight if weight.ndim == 1 else logits @ weight.T) + bias
+
+
 def check_matrix_size(classes: int, name: str) -> None:
-    """ValueError beyond 4,000 classes."""
+    """Raise ValueError for more than 4,000 classes."""
     if classes > _MOST_CLASSES:
         raise ValueError(
             f"{name} must have at most {_MOST_CLASSES:,} classes, as it has a weight for each pair: take "

@@ -1,20 +1,22 @@
-"""What temperature scaling and focal temperature scaling share: a temperature, then the focal calibration map."""
+"""Base class of temperature and focal temperature scaling: a temperature, then the focal calibration map."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.ece_surface import ECES
 from focal_lib.calibration.calibrators.searches import Fit
-from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
 from focal_lib.theory.maps import focal_log_probs
+
+if TYPE_CHECKING:
+    from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
 
 
 class MappedCalibrator(Calibrator):
-    r"""p = focal calibration map(softmax(z / T), gamma), KK24 section 4.2; a subclass fits T, and gamma or 0.
+    r"""p = focal calibration map(softmax(z / T), gamma) (KK24 section 4.2); subclasses fit T, and gamma or 0.
 
-    Neither changes which class is largest, for gamma > -1, so only confidences move.
+    For gamma > -1 neither step changes the predicted class.
     """
 
     temperature_: float
@@ -30,10 +32,12 @@ class MappedCalibrator(Calibrator):
         return focal_log_probs(logits / self.temperature_, self.gamma_)
 
     def _module(self) -> FocalTemperatureModule:
+        from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
+
         return FocalTemperatureModule(self.temperature_, self.gamma_)
 
 
 def check_objective(objective: str) -> None:
-    """ValueError unless it is one of the three."""
+    """Raise ValueError for an unknown objective."""
     if objective not in ("nll", *ECES):
         raise ValueError(f"objective must be 'nll', 'ece' or 'adaptive-ece'. Got {objective!r}.")

@@ -17,12 +17,9 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from sklearn.exceptions import ConvergenceWarning
-from torch import Tensor
-from torch.nn.functional import logsigmoid, softplus
 
-from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
+from focal_lib.arrays import largest, log_sigmoid, logsumexp, total
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, Place, by_class, of_label, weighted_sum
 from focal_lib.calibration.missing_options import is_missing
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, bernoulli_slope
 
@@ -33,17 +30,21 @@ _SHARE, _FEW = 8, 50_000  # one sample in so many is enough for a temperature's 
 _STARTS = (0.0, -0.8, 3.0, 10.0)  # gamma, temperature scaling first; with T near the line that KK24 Fig. 2 finds
 _CLOSE = 10.0  # minima of the subset whose log-likelihood is nearer than this to the best may change places
 _SAFE = 100.0  # sizes of logits whose exponentials are far from the largest and the smallest number
+_GONE = -1e3  # beta z of an option that is not there, below the top's: p is 0, and squares keep the digits of others
 _FAR = 12.0  # of log(1/T) from the scale of the logits: they separate the classes, or are worse than chance
 
 
 def fit_temperature(samples: FitSamples) -> tuple[float, float]:
-    """(NLL, T) at the minimum over T. The NLL is convex in 1/T, so there is one, or T tends to 0 or infinity.
+    """(NLL, T) at the minimum over T.
 
-    In that case a T far on that side, with a ConvergenceWarning.
+    The NLL is convex in 1/T: it has one minimum, or T tends to 0 or infinity. Then T is far on that side, with a
+    ConvergenceWarning.
     """
     square, slope_at_zero, wrong = samples.weighted_mean(_scale_and_side)
     middle = -0.5 * math.log(square) if square > 0 else 0.0
     if slope_at_zero >= 0 or wrong == 0:
+        from sklearn.exceptions import ConvergenceWarning
+
         side, why = (
             (1, "0: no label is below another class") if wrong == 0 else (-1, "infinity: labels are not above chance")
         )
@@ -55,7 +56,7 @@ def fit_temperature(samples: FitSamples) -> tuple[float, float]:
 
 
 def _start_of_temperature(samples: FitSamples, middle: float) -> float:
-    """log(1/T) of a subset's fit, or `middle` where there are few samples, or the subset has no minimum."""
+    """log(1/T) of a subset's fit; `middle` if there are few samples or the subset has no minimum."""
     share = max(len(samples) // _SHARE, _FEW // samples.classes)
     subset = samples.subsample(min(_most(samples.classes), share))
     if subset is samples:
@@ -65,29 +66,29 @@ def _start_of_temperature(samples: FitSamples, middle: float) -> float:
 
 
 def _most(classes: int) -> int:
-    """Samples, at most, of the subset that a larger fit starts from."""
+    """Largest size of the subset whose fit starts the fit of all samples."""
     return min(_SAMPLE, max(_AT_LEAST, _NUMBERS // classes))
 
 
-def _scale_and_side(z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
-    """Summed over samples: variance of a sample's logits, the NLL's slope by 1/T at 0, labels below another class."""
+def _scale_and_side(z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
+    """Sums over samples: variance of the logits, slope of the NLL by 1/T at 0, number of wrong predictions."""
     z = _missing_at_the_mean(z)
-    mean, picked = z.mean(-1), z.gather(-1, y[:, None])[:, 0]
-    square, wrong = (z - mean[:, None]).square().mean(-1), (picked < z.amax(-1)).double()
-    return np.array([float(weighted_sum(part, w)) for part in (square, mean - picked, wrong)])
+    mean, picked = total(z) / z.shape[1], z[of_label(y)]
+    parts = total(np.square(z - mean)) / z.shape[1], mean - picked, picked < largest(z)
+    return np.array([weighted_sum(part, w) for part in parts])
 
 
-def _missing_at_the_mean(z: Tensor) -> Tensor:
-    """Options that are not there get the mean of the sample's, which moves neither mean nor maximum."""
+def _missing_at_the_mean(z: np.ndarray) -> np.ndarray:
+    """Replace missing options by the sample's mean, which changes neither mean nor maximum."""
     missing = is_missing(z)
-    if not bool(missing.any()):
+    if not missing.any():
         return z
-    mean = z.masked_fill(missing, 0.0).sum(-1, keepdim=True) / (~missing).sum(-1, keepdim=True)
-    return torch.where(missing, mean, z)
+    mean = np.where(missing, 0.0, z).sum(-1, keepdims=True) / (~missing).sum(-1, keepdims=True)
+    return np.where(missing, mean, z)
 
 
 def _descend_temperature(samples: FitSamples, u: float, far: float = math.inf) -> tuple[float, float]:
-    """(NLL, log(1/T)) from the start u, no farther than that: without a minimum it would go on."""
+    """(NLL, log(1/T)) by steps from u, at most `limit` away: without a minimum they would not end."""
     start = u
 
     def parts(u: float) -> tuple[float, float, float]:
@@ -109,26 +110,27 @@ def _descend_temperature(samples: FitSamples, u: float, far: float = math.inf) -
     return value, u
 
 
-def temperature_sums(beta: float, z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
-    """NLL of softmax(beta z), and its first and second derivative by beta, summed over samples: (3,)."""
-    if beta * float(torch.stack(torch.aminmax(z)).abs().max()) > _SAFE:
-        z = z - z.amax(-1, keepdim=True)
-    ones = torch.ones(z.shape[-1], dtype=z.dtype)  # with few classes a product is faster than a sum
-    e = (z * beta).exp_()
-    total = e @ ones
-    weighted = e.mul_(z)
-    mean = weighted @ ones / total
-    square = weighted.mul_(z) @ ones / total
-    picked = z.gather(-1, y[:, None])[:, 0]
-    parts = torch.log(total) - beta * picked, mean - picked, square - mean * mean
-    return torch.stack([weighted_sum(part, w) for part in parts]).numpy()
+def temperature_sums(beta: float, z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
+    """NLL of softmax(beta z) with its first and second derivatives by beta, summed over samples: (3,)."""
+    if beta * max(-z.min(), z.max()) > _SAFE:
+        z = z - largest(z)
+    e = z * beta
+    np.exp(e, out=e)
+    sum_e = total(e)
+    e *= z
+    mean = total(e) / sum_e
+    e *= z
+    square = total(e) / sum_e
+    picked = z[of_label(y)]
+    parts = np.log(sum_e) - beta * picked, mean - picked, square - mean * mean
+    return np.array([weighted_sum(part, w) for part in parts])
 
 
 def fit_focal(samples: FitSamples, temperature: float, penalty: float = 0.0) -> tuple[float, float, float]:
     """(value, gamma, T) at the smallest minimum found of NLL + penalty gamma^2 / 2, by damped Newton steps.
 
-    There can be several. Steps start from several gammas; of many samples, on a subset, and then on all from
-    temperature scaling and from those minima of the subset that chance may have put behind.
+    There can be several minima, so steps start from several gammas. With many samples they first run on a subset, then
+    on all samples from temperature scaling and from the subset's minima that are close to its best.
 
     Args:
         temperature: of temperature scaling, gamma = 0.
@@ -180,120 +182,161 @@ def _descend_focal(samples: FitSamples, theta: np.ndarray, penalty: float) -> tu
     return found[0], theta
 
 
-def focal_sums(beta: float, gamma: float, z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
+def focal_sums(beta: float, gamma: float, z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
     """NLL of the map of softmax(beta z), summed over samples, and its derivatives: (6,).
 
     In the order value, d/dbeta, d/dgamma, d2/dbeta2, d2/dbeta dgamma, d2/dgamma2.
     """
-    best, top = z.max(-1, keepdim=True)
-    z = z - best
+    top, label = of_label(z.argmax(-1)), of_label(y)
+    z = by_class(z)
+    z = z - z[top]
+    np.copyto(z, _GONE / beta, where=is_missing(z))
     log_q, logit_top, dt, d2t = _softmax_and_moments(beta, z, top)
-    of_top = _log_weight(_terms_of_logit(logit_top, gamma), gamma)
-    pairs = zip(_log_weight(_terms_below_half(log_q, gamma), gamma), of_top, strict=True)
-    log_w = _LogWeight(*(others.scatter_(-1, top, own) for others, own in pairs))
-    dbeta = log_w.dt * dt
-    dbeta2 = log_w.dt2.mul_(dt).mul_(dt).add_(log_w.dt.mul_(d2t))
-    dbeta_dgamma, dgamma = log_w.dt_dgamma.mul_(dt), log_w.dgamma
-    log_total = torch.logsumexp(log_w.value, -1, keepdim=True)
-    p = torch.exp(log_w.value - log_total)
-    label = y[:, None]
-    mean_dbeta, mean_dgamma = (p * dbeta).sum(-1, keepdim=True), (p * dgamma).sum(-1, keepdim=True)
-    sums = (
-        weighted_sum(log_total - log_w.value.gather(-1, label), w),
-        weighted_sum(mean_dbeta - dbeta.gather(-1, label), w),
-        weighted_sum(mean_dgamma - dgamma.gather(-1, label), w),
-        _second_moment(p, dbeta2, dbeta, dbeta, label, w) - weighted_sum(mean_dbeta * mean_dbeta, w),
-        _second_moment(p, dbeta_dgamma, dbeta, dgamma, label, w) - weighted_sum(mean_dbeta * mean_dgamma, w),
-        _second_moment(p, log_w.dgamma2, dgamma, dgamma, label, w) - weighted_sum(mean_dgamma * mean_dgamma, w),
+    log_w = _log_weight(_terms_below_half(log_q, gamma), gamma)
+    for others, own in zip(log_w, _log_weight(_terms_of_logit(logit_top, gamma), gamma), strict=True):
+        others[top] = own
+    dbeta, dgamma = log_w.dt * dt, log_w.dgamma
+    dbeta2, dbeta_dgamma = log_w.dt2, log_w.dt_dgamma
+    for factor in (dt, dt):
+        dbeta2 *= factor
+    d2t *= log_w.dt
+    dbeta2 += d2t
+    dbeta_dgamma *= dt
+    log_total = logsumexp(log_w.value)
+    p = log_w.value - log_total
+    np.exp(p, out=p)
+    mean_dbeta, mean_dgamma = total(p * dbeta), total(p * dgamma)
+    if w is not None:
+        p *= w[:, None]
+    return np.array(
+        [
+            weighted_sum(log_total - log_w.value[label], w),
+            weighted_sum(mean_dbeta - dbeta[label], w),
+            weighted_sum(mean_dgamma - dgamma[label], w),
+            _second_moment(p, dbeta2, dbeta, dbeta) - weighted_sum(dbeta2[label] + mean_dbeta * mean_dbeta, w),
+            _second_moment(p, dbeta_dgamma, dbeta, dgamma)
+            - weighted_sum(dbeta_dgamma[label] + mean_dbeta * mean_dgamma, w),
+            _second_moment(p, log_w.dgamma2, dgamma, dgamma)
+            - weighted_sum(log_w.dgamma2[label] + mean_dgamma * mean_dgamma, w),
+        ]
     )
-    return torch.stack(sums).numpy()
 
 
-def _second_moment(p: Tensor, second: Tensor, one: Tensor, two: Tensor, label: Tensor, w: Tensor | None) -> Tensor:
-    """The second derivative of logsumexp minus the label's entry, but for the product of the means."""
-    return weighted_sum(p * torch.addcmul(second, one, two), w) - weighted_sum(second.gather(-1, label), w)
+def _second_moment(p: np.ndarray, second: np.ndarray, one: np.ndarray, two: np.ndarray) -> float:
+    """Sum of p (one two + second): the second derivative of logsumexp but for the product of the means."""
+    moment = one * two
+    moment += second
+    moment *= p
+    return float(moment.sum())
 
 
-def _softmax_and_moments(beta: float, z: Tensor, top: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _softmax_and_moments(
+    beta: float, z: np.ndarray, top: Place
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """For z (m, K) with 0 at the top: log q, logit q_top (m, 1), and t', t'' of every class, (m, K).
 
     log q is that of 1/2 at the top, whose own value is the logit.
     """
-    others = z.scatter(-1, top, -math.inf)
-    runner_up = others.amax(-1, keepdim=True)
-    e = torch.exp((others - runner_up) * beta)  # the rest, without underflow; 0 at the top
-    rest = e.sum(-1, keepdim=True)
-    weighted = e.mul_(z)
-    mean_rest = weighted.sum(-1, keepdim=True) / rest
-    square_rest = weighted.mul_(z).sum(-1, keepdim=True) / rest
-    log_rest = torch.log(rest).add_(runner_up, alpha=beta)
-    log_total = softplus(log_rest)
-    log_q = (z * beta).sub_(log_total).scatter_(-1, top, math.log(0.5))
-    q = torch.exp(log_q)
-    share = torch.exp(log_rest - log_total)  # 1 - q_top
+    e = z.copy("K")
+    e[top] = -math.inf
+    runner_up = largest(e)
+    e -= runner_up
+    e *= beta
+    np.exp(e, out=e)  # the rest, without underflow; 0 at the top
+    rest = total(e)
+    e *= z
+    mean_rest = total(e) / rest
+    e *= z
+    square_rest = total(e) / rest
+    log_rest = np.log(rest) + beta * runner_up
+    log_total = -log_sigmoid(-log_rest)
+    log_q = np.multiply(z, beta, out=e)
+    log_q -= log_total
+    log_q[top] = math.log(0.5)
+    q = np.exp(log_q)
+    share = np.exp(log_rest - log_total)  # 1 - q_top
     away = 1 / (1 - q)
-    mean = (share * mean_rest - q * z).mul_(away).scatter_(-1, top, mean_rest)
-    square = (share * square_rest - q.mul_(z).mul_(z)).mul_(away).scatter_(-1, top, square_rest)
-    return log_q, -log_rest, z - mean, torch.addcmul(-square, mean, mean)
+    q *= z
+    mean = share * mean_rest - q
+    mean *= away
+    mean[top] = mean_rest
+    q *= z
+    square = np.subtract(share * square_rest, q, out=q)
+    square *= away
+    square[top] = square_rest
+    dt = z - mean
+    mean *= mean
+    mean -= square
+    return log_q, -log_rest, dt, mean
 
 
 class _Terms(NamedTuple):
-    """What log w and its derivatives are made of, all alike in shape. b' and b'' are by x = -log q."""
+    """Terms of log w and its derivatives, all of one shape. b' and b'' are derivatives by x = -log q."""
 
-    log_q: Tensor
-    log_r: Tensor  # r = 1 - q
-    q: Tensor
-    r: Tensor
-    scale: Tensor  # 1 / (1 + gamma b)
-    b: Tensor  # b and its derivatives divided by 1 + gamma b
-    db: Tensor
-    d2b: Tensor
+    log_q: np.ndarray
+    log_r: np.ndarray  # r = 1 - q
+    q: np.ndarray
+    r: np.ndarray
+    scale: np.ndarray  # 1 / (1 + gamma b)
+    b: np.ndarray  # b and its derivatives divided by 1 + gamma b
+    db: np.ndarray
+    d2b: np.ndarray
 
 
 class _LogWeight(NamedTuple):
     """log w with its derivatives by t = logit q and by gamma."""
 
-    value: Tensor
-    dt: Tensor
-    dgamma: Tensor
-    dt2: Tensor
-    dt_dgamma: Tensor
-    dgamma2: Tensor
+    value: np.ndarray
+    dt: np.ndarray
+    dgamma: np.ndarray
+    dt2: np.ndarray
+    dt_dgamma: np.ndarray
+    dgamma2: np.ndarray
 
 
-def _terms_below_half(log_q: Tensor, gamma: float) -> _Terms:
-    """For q <= 1/2: b is written out, as nothing cancels there and few passes over (m, K) are what the time goes to."""
-    q = torch.exp(log_q)
+def _terms_below_half(log_q: np.ndarray, gamma: float) -> _Terms:
+    """For q <= 1/2: b is written out, as nothing cancels there and passes over (m, K) dominate the time."""
+    q = np.exp(log_q)
     r = 1 - q
     odds = q / r
-    b = odds * -log_q
-    factor = (log_q + 1).sub_(b)  # b' = odds factor, b'' = -odds (1 + (1 + 2 odds) factor)
-    scale = 1 / (1 + gamma * b)
-    db = (odds * factor).mul_(scale)
-    d2b = (1 + 2 * odds).mul_(factor).add_(1).mul_(odds).mul_(scale).neg_()
-    return _Terms(log_q, torch.log1p(-q), q, r, scale, b * scale, db, d2b)
+    b = odds * log_q
+    np.negative(b, out=b)
+    factor = log_q + 1
+    factor -= b  # b' = odds factor, b'' = -odds (1 + (1 + 2 odds) factor)
+    scale = gamma * b
+    scale += 1
+    np.reciprocal(scale, out=scale)
+    odds_scale = odds * scale
+    db = odds_scale * factor
+    odds *= -2
+    odds -= 1
+    odds *= factor
+    odds -= 1
+    odds *= odds_scale
+    b *= scale
+    return _Terms(log_q, np.log1p(-q), q, r, scale, b, db, odds)
 
 
-def _terms_of_logit(t: Tensor, gamma: float) -> _Terms:
+def _terms_of_logit(t: np.ndarray, gamma: float) -> _Terms:
     """At any t = logit q; slower."""
-    log_q, log_r = logsigmoid(t), logsigmoid(-t)
+    log_q, log_r = log_sigmoid(t), log_sigmoid(-t)
     x = -log_q
     b = bernoulli(x)
     scale = 1 / (1 + gamma * b)
     db, d2b = bernoulli_slope(x) * scale, bernoulli_curvature(x) * scale
-    return _Terms(log_q, log_r, torch.exp(log_q), torch.exp(log_r), scale, b * scale, db, d2b)
+    return _Terms(log_q, log_r, np.exp(log_q), np.exp(log_r), scale, b * scale, db, d2b)
 
 
 def _log_weight(terms: _Terms, gamma: float) -> _LogWeight:
     """log w = log q - gamma log(1 - q) - log(1 + gamma b), where q' = q r and x' = -r by t."""
     log_q, log_r, q, r, scale, b, db, d2b = terms
     qr = q * r
-    dt2 = (qr * (1 - db)).addcmul_(r * r, gamma * db * db - d2b).mul_(gamma).sub_(qr)
+    dt2 = gamma * (qr * (1 - db) + r * r * (gamma * db * db - d2b)) - qr
     return _LogWeight(
-        value=torch.log(scale).add_(log_q).sub_(log_r, alpha=gamma),
-        dt=r + gamma * torch.addcmul(q, r, db),
+        value=np.log(scale) + log_q - gamma * log_r,
+        dt=r + gamma * (q + r * db),
         dgamma=-log_r - b,
         dt2=dt2,
-        dt_dgamma=torch.addcmul(q, r * db, scale),
+        dt_dgamma=q + r * db * scale,
         dgamma2=b * b,
     )

@@ -1,4 +1,4 @@
-"""Searches for the temperature T and the gamma that are best by an ECE or by the NLL, over a grid or along a line."""
+"""Searches for T and gamma that minimise an ECE or the NLL, over a grid or along a line."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from torch import Tensor
+import scipy
 
 from focal_lib.calibration.calibrators.ece_surface import TIE, EceSurface
-from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, of_label, weighted_sum
 from focal_lib.theory.maps import focal_log_probs
 
 Fit = tuple[float, float, float]  # objective, gamma, T
 
 
 def check_temperatures(grid: Sequence[float]) -> np.ndarray:
-    """The grid sorted. Raises ValueError unless it has positive numbers, at least one."""
+    """The grid, sorted. Raises ValueError for an empty grid or numbers that are not positive."""
     values = np.unique(np.asarray(grid, dtype=np.float64))
     if values.size == 0 or not np.isfinite(values).all() or values[0] <= 0:
         raise ValueError(f"temperatures must be positive numbers, at least one. Got {list(grid)[:5]}.")
@@ -26,13 +25,13 @@ def check_temperatures(grid: Sequence[float]) -> np.ndarray:
 
 
 def simplest(fits: Sequence[Fit]) -> Fit:
-    """Of the fits whose objective is smallest, to rounding: the smallest abs(gamma), then the T nearest to 1."""
+    """Of the fits with the smallest objective, up to rounding, the smallest abs(gamma), then the T nearest to 1."""
     least = min(value for value, _, _ in fits)
     return min((f for f in fits if f[0] <= least + TIE), key=lambda f: (abs(f[1]), abs(math.log(f[2])), f[1]))
 
 
 def ece_by_grid(surface: EceSurface, gammas: Sequence[float], temperatures: np.ndarray, penalty: float = 0.0) -> Fit:
-    """The best of the whole grid, skipping what provably cannot win; gammas near 0 first, as ties are theirs.
+    """The best of the whole grid, without pairs that provably cannot win; gammas near 0 first, as they win ties.
 
     Args:
         penalty: penalty gamma^2 / 2 is added to the objective, here and below.
@@ -49,7 +48,7 @@ def ece_by_grid(surface: EceSurface, gammas: Sequence[float], temperatures: np.n
 
 
 def ece_by_line(surface: EceSurface, gammas: Sequence[float], temperatures: np.ndarray, penalty: float = 0.0) -> Fit:
-    """KK24 section 5.2: a few gammas, each with its best T, fix the line; the best point on it.
+    """The best point on the line through a few gammas with their best T (KK24 section 5.2).
 
     The paper takes two gammas. Three cost little more and follow the bend towards large gamma.
     """
@@ -70,12 +69,12 @@ def ece_by_line(surface: EceSurface, gammas: Sequence[float], temperatures: np.n
 
 
 def nll_by_grid(samples: FitSamples, gammas: Sequence[float], temperatures: np.ndarray, penalty: float = 0.0) -> Fit:
-    """The best T of the grid for each gamma, near the end of a bounded search that assumes one minimum."""
+    """The best pair of the grid; T for each gamma is near the result of a bounded search that assumes one minimum."""
     return simplest([_best_by_nll(samples, gamma, temperatures, penalty) for gamma in gammas])
 
 
 def nll_by_line(samples: FitSamples, gammas: Sequence[float], temperatures: np.ndarray, penalty: float = 0.0) -> Fit:
-    """The same at the smallest and the largest gamma, and on the line between them."""
+    """As nll_by_grid, at the smallest and the largest gamma and on the line between them."""
     ends = [_best_by_nll(samples, gamma, temperatures, penalty) for gamma in sorted({min(gammas), max(gammas)})]
     return simplest(ends + [(_penalised_nll(samples, g, t, penalty), g, t) for g, t in _line(ends, gammas)])
 
@@ -91,7 +90,7 @@ def _best_by_nll(samples: FitSamples, gamma: float, temperatures: np.ndarray, pe
         return _penalised_nll(samples, gamma, temperature, penalty)
 
     span = np.log(temperatures[[0, -1]])
-    found = minimize_scalar(lambda u: value(math.exp(u)), bounds=span, method="bounded")
+    found = scipy.optimize.minimize_scalar(lambda u: value(math.exp(u)), bounds=span, method="bounded")
     near = np.searchsorted(temperatures, math.exp(found.x))
     around = temperatures[max(near - 2, 0) : near + 2]
     return simplest([(value(t), gamma, float(t)) for t in around])
@@ -102,5 +101,5 @@ def _penalised_nll(samples: FitSamples, gamma: float, temperature: float, penalt
     return nll + penalty * gamma**2 / 2
 
 
-def _nll_sum(gamma: float, temperature: float, z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
-    return -weighted_sum(focal_log_probs(z / temperature, gamma).gather(-1, y[:, None]), w).numpy()
+def _nll_sum(gamma: float, temperature: float, z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> float:
+    return -weighted_sum(focal_log_probs(z / temperature, gamma)[of_label(y)], w)

@@ -1,10 +1,10 @@
-"""What the calibrators of other authors share: a score for each class seen, fitted by their libraries to log p.
+"""Base class of calibrators fitted by other packages: a score for each class seen, as a function of log p.
 
-Each is fitted on p = softmax(z). The fit is kept as plain arrays, so that prediction needs NumPy alone. Where the
-fitted samples say nothing, the probability as given stays:
+Each is fitted on p = softmax(z). The fit is kept as plain arrays, so that prediction needs NumPy alone. Two cases keep
+the probability as given:
 
-* a class without a label keeps its p_k, and the classes seen share the rest;
-* a sample for which every class seen gets 0 (a step function can do that) keeps its p.
+* a class without a label in fit keeps its p_k, and the classes seen share the rest;
+* a sample for which every class seen gets 0 (possible with a step function) keeps its p.
 
 `seen_` holds the classes seen; the other arrays have one entry for each of them. A torch input gives a torch output,
 without gradients.
@@ -17,16 +17,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import torch
-from scipy.special import log_softmax, logsumexp
-from torch import Tensor
+import scipy
 
+from focal_lib.arrays import array_namespace, is_torch_array, to_numpy
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples
 
 
 class SeenClassesCalibrator(Calibrator):
-    """Softmax over the classes seen of scores that a subclass fits to log p."""
+    """Softmax, over the classes seen, of scores that a subclass fits to log p."""
 
     def _fit(self, samples: FitSamples) -> None:
         log_p, y = samples.gather(_log_softmax)  # brought into memory
@@ -38,16 +37,15 @@ class SeenClassesCalibrator(Calibrator):
         self.seen_ = seen
 
     def _log_probs(self, logits: Any) -> Any:
-        if isinstance(logits, Tensor):
-            dtype = logits.dtype if logits.is_floating_point() else torch.get_default_dtype()
-            found = self._log_probs(logits.detach().double().cpu().numpy())
-            return torch.as_tensor(found, dtype=dtype, device=logits.device)
-        before = log_softmax(np.asarray(logits, dtype=np.float64), -1)
+        if is_torch_array(logits):
+            found = self._log_probs(to_numpy(logits))
+            return array_namespace(logits).asarray(found, dtype=logits.dtype, device=logits.device)
+        before = scipy.special.log_softmax(np.asarray(logits, dtype=np.float64), -1)
         seen = before[..., self.seen_]
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = self._scores(before)
-            total = logsumexp(scores, -1, keepdims=True)
-            after = scores - total + logsumexp(seen, -1, keepdims=True)
+            total = scipy.special.logsumexp(scores, -1, keepdims=True)
+            after = scores - total + scipy.special.logsumexp(seen, -1, keepdims=True)
         before[..., self.seen_] = np.where(total > -np.inf, after, seen)
         return before
 
@@ -55,19 +53,19 @@ class SeenClassesCalibrator(Calibrator):
         raise NotImplementedError
 
     def _scores(self, log_p: np.ndarray) -> np.ndarray:
-        """Of the classes seen, (..., seen)."""
+        """Scores of the classes seen, (..., seen)."""
         raise NotImplementedError
 
 
-def _log_softmax(z: Tensor, y: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    return log_softmax(z.numpy(), -1), y.numpy()
+def _log_softmax(z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return scipy.special.log_softmax(z, -1), y
 
 
 def import_extra(module: str, package: str, calibrator: str) -> ModuleType:
-    """A library that only some calibrators need.
+    """Import a package that only some calibrators need.
 
     Raises:
-        ImportError: it is not installed; the message says what to install.
+        ImportError: it is not installed; the message gives the command.
     """
     try:
         return importlib.import_module(module)
@@ -81,10 +79,10 @@ def import_extra(module: str, package: str, calibrator: str) -> ModuleType:
 def repeated(
     log_p: np.ndarray, y: np.ndarray, weights: np.ndarray | None, calibrator: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Samples as often as their weights say, for a library that takes none.
+    """Repeat samples by integer weight, for packages without sample weights.
 
     Raises:
-        ValueError: weights that are not whole.
+        ValueError: weights that are not whole numbers.
     """
     if weights is None:
         return log_p, y

@@ -17,22 +17,28 @@ M20_TEMPERATURES = tuple(k / 10 for k in range(1, 101))  # M20 section 6, 0 to 1
 
 
 class TemperatureScaling(MappedCalibrator):
-    r"""p = softmax(z / T), T fitted (Guo et al. 2017).
+    r"""p = softmax(z / T), with T fitted (Guo et al. 2017).
 
     Args:
-        objective: 'nll', by Newton steps on log(1/T), to the one minimum there is; or 'adaptive-ece' (equal mass,
-            KK24's) or 'ece' (equal width), over the grid.
+        objective: 'nll', by Newton steps on log(1/T) to its one minimum; or, over the grid, 'adaptive-ece' (bins of
+            equal mass, as in KK24) or 'ece' (bins of equal width).
         temperatures: the grid for an ECE; default KK24's 500.
-        n_bins: of the ECE.
+        n_bins: number of bins of the ECE.
 
     Fitted attributes:
-        ``temperature_``: the fit; of those whose ECE is equal to 1e-12 the nearest to 1. ``gamma_`` is 0.
+        ``temperature_``: the fit; of those whose ECEs differ by less than 1e-12 the nearest to 1. ``gamma_`` is 0.
         ``objective_``: value at the fit.
-        ``optimal_``: True: the NLL is convex in 1/T, and the ECE's optimum of the whole grid is found.
-        ``n_classes_``, ``classes_``: of fit.
+        ``optimal_``: True: the NLL is convex in 1/T, and of an ECE the optimum of the whole grid is found.
+        ``n_classes_``, ``classes_``: see Calibrator.
 
     Raises:
         ValueError: bad data, an empty or invalid grid, an unknown objective.
+
+    Examples:
+        >>> logits, labels = [[0.0, 2.1972]] * 4, [1, 1, 1, 0]  # confidence 0.9, accuracy 0.75
+        >>> fit = TemperatureScaling().fit(logits, labels)
+        >>> round(fit.temperature_, 3), fit.predict_proba(logits[:1]).round(3).tolist()
+        (2.0, [[0.25, 0.75]])
     """
 
     def __init__(

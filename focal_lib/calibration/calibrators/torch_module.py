@@ -1,20 +1,22 @@
 """Calibrators as torch modules, to append to a network or to export to ONNX.
 
-Only operations that every runtime has (exp, log, softmax), and safe in float32: what saturates is written in the
-logarithm of the odds of the top class.
+They use only operations that every runtime has (exp, log, softmax) and are safe in float32: terms that saturate are
+written in the log-odds of the top class.
 """
 
 from __future__ import annotations
 
 import math
-from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
-from focal_lib.atomic_write import check_target, write_whole
+from focal_lib.calibration.calibrators.linear import map_logits
+
+try:
+    import torch
+    from torch import Tensor, nn
+except ImportError as error:
+    raise ImportError("a module needs the package torch: pip install 'focal-lib[torch]'", name=error.name) from None
 
 
 class FocalTemperatureModule(nn.Module):
@@ -65,36 +67,3 @@ class LinearModule(nn.Module):
     def forward(self, logits: Tensor) -> Tensor:
         weight, bias = self.weight.to(logits.dtype), self.bias.to(logits.dtype)
         return torch.softmax(map_logits(logits, weight, bias), -1)
-
-
-def map_logits(logits: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """W z + b of logits (..., K); W is (K, K), or (K,) where it is diagonal."""
-    return (logits * weight if weight.ndim == 1 else logits @ weight.T) + bias
-
-
-def write_onnx(module: nn.Module, classes: int, path: Path) -> None:
-    """Write the module as ONNX: input 'logits' float32 (n, classes), any n; output 'probs'.
-
-    Raises:
-        ValueError: another ending than .onnx, by which the exporter would choose another format.
-        ModuleNotFoundError: onnx or onnxscript is not installed.
-    """
-    check_target(path, ending=".onnx")
-    for needed in ("onnx", "onnxscript"):
-        if find_spec(needed) is None:
-            raise ModuleNotFoundError(
-                f"to write ONNX needs the package {needed}: pip install 'focal-lib[onnx]'", name=needed
-            )
-    any_n = {"logits": {0: torch.export.Dim("n")}}
-    program = torch.onnx.export(
-        module.eval(),
-        (torch.zeros(2, classes),),
-        dynamo=True,
-        dynamic_shapes=any_n,
-        input_names=["logits"],
-        output_names=["probs"],
-        verbose=False,
-    )
-    if program is None:
-        raise RuntimeError("torch's ONNX exporter gave nothing")
-    write_whole(path, lambda part: program.save(str(part)))

@@ -11,19 +11,24 @@ from focal_lib.calibration.calibrators.seen_classes import import_extra, repeate
 
 
 class VennAbersCalibration(OneVsRest):
-    r"""p_k' = p_1 / (1 - p_0 + p_1), normalised: each class against the rest (Vovk, Petej & Fedorova 2015).
+    r"""p_k' = p_1 / (1 - p_0 + p_1) for each class against the rest, normalised (Vovk, Petej & Fedorova 2015).
 
-    p_0 and p_1 are two isotonic regressions, of the samples with this one as a miss, and as a hit. One of the two is
-    calibrated, whatever the scores; p' lies between them and is never 0 or 1.
+    p_0 and p_1 are isotonic regressions of the samples together with the new one, labelled 0 and 1. One of the two is
+    calibrated for any scores; p' lies between them and is never 0 or 1.
 
     Fitted attributes:
-        ``low_thresholds_``, ``low_values_``: the steps of p_0 of every class seen, end to end; those of class
-        ``seen_[i]`` start at ``low_offsets_[i]``, and of its values, one more, at ``low_offsets_[i] + i``.
+        ``low_thresholds_``, ``low_values_``: the steps of p_0 of all classes seen, concatenated. Those of class
+        ``seen_[i]`` start at ``low_offsets_[i]``; its values, one more than thresholds, at ``low_offsets_[i] + i``.
         ``high_thresholds_``, ``high_values_``, ``high_offsets_``: of p_1. ``seen_``, ``n_classes_``, ``classes_``.
 
     Raises:
-        ValueError: bad data, or weights that are not whole: the package counts samples.
+        ValueError: bad data, or weights that are not whole numbers: the package takes no sample weights.
         ImportError: venn-abers is not installed.
+
+    Examples:
+        >>> logits, labels = [[0.0, 2.1972]] * 4, [1, 1, 1, 0]
+        >>> VennAbersCalibration().fit(logits, labels).predict_proba(logits[:1]).round(3).tolist()  # (3 + 1) / (4 + 2)
+        [[0.333, 0.667]]
     """
 
     def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
@@ -47,7 +52,7 @@ class VennAbersCalibration(OneVsRest):
 
 
 def _steps(p: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the values change: of values (m + 1,) below, between and above p (m,)."""
+    """Thresholds where the values change; values (m + 1,) lie below, between and above p (m,)."""
     moved = values[1:] != values[:-1]
     return p[moved], np.r_[values[0], values[1:][moved]]
 

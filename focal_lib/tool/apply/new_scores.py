@@ -1,4 +1,4 @@
-"""New scores, calibrated in the layout that the calibrator was fitted on: probabilities of the same shape."""
+"""Apply a calibrator to new scores in the layout of its fit; probabilities have their shape."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from focal_lib.tool.inputs.parts import as_array
 
 
 def class_axis(calibrator: Calibrator, shape: tuple[int, ...]) -> int | None:
-    """The axis of new scores on which the classes lie; None where each score is of a positive class.
+    """The axis of the classes in new scores; None if each score is that of a positive class.
 
     Raises:
-        ValueError: a shape that is none of the calibrator's layout.
+        ValueError: a shape that does not fit the calibrator's layout.
     """
     layout, k = calibrator.layout_, calibrator.n_classes_
     wanted = {
@@ -49,18 +49,24 @@ def class_axis(calibrator: Calibrator, shape: tuple[int, ...]) -> int | None:
 
 
 def apply_to_scores(calibrator: Calibrator, scores: Any, given: Given | None = None) -> np.ndarray:
-    """Calibrated probabilities of the shape of the scores; of scores of one class each, those of that class.
+    """Calibrated probabilities in the shape of the scores; scores of a positive class give that class's probability.
 
-    A calibrator of multi-label data is applied to each label; one of options gives 0 where scores are NaN or -inf. Of
-    no samples there are no probabilities.
+    A calibrator of multi-label data is applied to each label. A calibrator of options gives 0 where scores are NaN or
+    -inf. Empty scores give an empty array.
 
     Args:
-        calibrator: of calibrate, or loaded; its `layout_` says what its scores are.
-        scores: new ones, an array or tensor.
-        given: what they are; None for what the calibrator was fitted on, which `calibrate` was told.
+        calibrator: fitted; its `layout_` defines the shapes that are allowed.
+        scores: array or tensor.
+        given: kind of the scores; None for the kind in fit.
 
     Raises:
-        ValueError: another shape, or numbers that are not what they are said to be.
+        ValueError: a shape that does not fit the layout, or scores that are not of the kind `given`.
+
+    Examples:
+        >>> from focal_lib.calibration import TemperatureScaling
+        >>> fit = TemperatureScaling().fit([[0.0, 2.1972]] * 4, [1, 1, 1, 0])  # T = 2
+        >>> apply_to_scores(fit, [2.1972, 0.0]).round(3).tolist()  # scores of class 1
+        [0.75, 0.5]
     """
     given = given or cast(Given, calibrator.given_)
     scores = as_array(scores)
@@ -81,7 +87,7 @@ def apply_to_scores(calibrator: Calibrator, scores: Any, given: Given | None = N
 
 
 def _of_options(calibrator: Calibrator, logits: np.ndarray) -> np.ndarray:
-    """Temperatures treat all columns alike, so there may be more or fewer than at fit."""
+    """Probabilities of options: temperatures treat all columns alike, so their number may differ from fit."""
     if not isinstance(calibrator, MappedCalibrator):
         raise ValueError(f"a calibrator of options must be of temperatures. Got {type(calibrator).__name__}.")
     found = np.exp(focal_log_probs(logits / calibrator.temperature_, calibrator.gamma_))

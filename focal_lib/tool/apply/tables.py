@@ -10,6 +10,7 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import Given
 from focal_lib.tool.apply.new_scores import apply_to_scores
 from focal_lib.tool.apply.npy_stream import write_npy
+from focal_lib.tool.inputs.bounded_tables import require_pyarrow
 from focal_lib.tool.inputs.column_names import in_words
 from focal_lib.tool.inputs.table_file import LABEL, check_classes, numbers_of_columns, read_table
 
@@ -67,7 +68,10 @@ def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given |
 
     Raises:
         ValueError: another file, other columns, or numbers that are not what they are said to be.
+        ImportError: parquet, and pyarrow is not installed.
     """
+    if (ending := out.suffix.lower()) == ".parquet":
+        require_pyarrow(f"writing {out.name}")
     frame = read_table(path, functools.partial(_other_columns, calibrator))
     if any(name is not None for name in frame.index.names):  # parquet of pandas
         frame = frame.reset_index()
@@ -76,7 +80,6 @@ def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given |
         check_classes(path, frame[columns])
     scores = numbers_of_columns(path, frame[columns])
     probs = apply_to_scores(calibrator, scores[:, 0] if len(columns) == 1 else scores, given)
-    ending = out.suffix.lower()
     if ending not in TABLES:
         write_npy(out, probs.shape, [probs], scores.dtype)
         return len(frame)

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet, slices_of
@@ -141,6 +139,8 @@ def cross_fit(
 
 def _cuts(whole: LogitSet, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Samples to fit on and samples to test on of each fold."""
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
     if whole.groups is None:
         return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(whole.labels, whole.labels))
     if folds > (groups := len(np.unique(whole.groups))):
@@ -155,6 +155,8 @@ def _cuts(whole: LogitSet, folds: int, seed: int) -> list[tuple[np.ndarray, np.n
 def _fitted(
     methods: Mapping[Method, Calibrator], data: LogitSet, before_fit: Callable[[Method], None] | None
 ) -> dict[Method, Calibrator]:
+    from sklearn.base import clone
+
     fits = {}
     for method, calibrator in methods.items():
         if before_fit is not None:

@@ -1,4 +1,4 @@
-"""Every calibrator there is, fitted on the same samples and measured on the same others: one table."""
+"""All calibrators, fitted on one set and measured on another, in one table."""
 
 from __future__ import annotations
 
@@ -16,20 +16,26 @@ from focal_lib.tool.evaluation.scoring import score
 def method_table(
     validation: LogitSet, test: LogitSet, methods: str | Iterable[str | tuple[str, str]] = "all"
 ) -> pd.DataFrame:
-    """What each method costs, and is worth on samples that were not fitted on.
+    """Fit each method on one set and measure it on another.
 
     Args:
-        validation: what is fitted on.
-        test: what is measured on; both without weights and groups.
-        methods: as for parse; 'all' for those whose libraries are there.
+        validation: the set to fit on.
+        test: the set to measure on; both without weights and groups.
+        methods: as for methods.parse; 'all' for those whose packages are installed.
 
     Returns:
-        A row for the logits as given and for each method, by its label: whose code fits it; error, in per cent; NLL and
-        Brier score; ECE of 15 bins of equal width, the estimate of it with less bias (see ece_interval) and classwise
-        ECE, in per cent; seconds of the fit, by the clock; how many samples have another class than as given.
+        One row for the logits as given and one for each method, with columns: package that fits it; error (%); NLL; Brier
+        score; ECE (%) in 15 bins of equal width, its estimate with less bias (see ece_interval) and classwise ECE (%);
+        wall-clock seconds of the fit; number of samples whose predicted class changes.
 
     Raises:
-        ValueError: an unknown method; data that a calibrator cannot be fitted on.
+        ValueError: an unknown method, or data that a calibrator refuses.
+
+    Examples:
+        >>> import numpy as np
+        >>> data = LogitSet(np.array([[0.0, 2.1972]] * 4), np.array([1, 1, 1, 0]))  # confidence 0.9, accuracy 0.75
+        >>> method_table(data, data, "temperature")["nll"].round(3).to_dict()
+        {'as given': 0.655, 'temperature': 0.562}
     """
     rows = {}
     for method in (AS_GIVEN, *parse(methods)):

@@ -29,9 +29,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from scipy.stats import norm
-from torch import Tensor
+import scipy
+
+from focal_lib.arrays import largest, total
 
 SHARPENED = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 8.0, 32.0)  # a; from each to the next is interpolated, here and in BETWEEN
 BETWEEN = (  # from less to more certain than r, on to p, from more to less certain than that
@@ -44,7 +44,7 @@ _ENOUGH = 50.0  # errors that need no labels but those that were seen
 _STEPS = 20  # of an interpolation
 
 
-def moments_of_scores(log_p: Tensor, weights: Tensor | None = None) -> np.ndarray:
+def moments_of_scores(log_p: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """What labels drawn from p^a, for each a of SHARPENED, would make of the sums over a chunk of samples, (a, 5).
 
     Means of the log-loss, of the Brier score and of the number of errors; variances of the first and the last.
@@ -53,11 +53,12 @@ def moments_of_scores(log_p: Tensor, weights: Tensor | None = None) -> np.ndarra
         log_p: (m, K).
         weights: (m,), of the samples.
     """
-    brier = log_p.exp().square().sum(-1, keepdim=True) - 2 * log_p.exp() + 1
+    p = np.exp(log_p)
+    brier = total(p * p) - 2 * p + 1
     return _moments((a * log_p for a in SHARPENED), -log_p, brier, log_p.argmax(-1), weights)
 
 
-def moments_of_differences(log_p: Tensor, log_r: Tensor, weights: Tensor | None = None) -> np.ndarray:
+def moments_of_differences(log_p: np.ndarray, log_r: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """The same of the scores of a method minus those of its reference, labels from r^a p^b of BETWEEN, (a and b, 5).
 
     Errors are the method's.
@@ -66,27 +67,31 @@ def moments_of_differences(log_p: Tensor, log_r: Tensor, weights: Tensor | None 
         log_p, log_r: (m, K), of the method and of its reference.
         weights: (m,), of the samples.
     """
-    p, r = log_p.exp(), log_r.exp()
-    brier = (p.square() - r.square()).sum(-1, keepdim=True) - 2 * (p - r)
-    loss = torch.where(log_r == log_p, 0.0, log_r - log_p)
+    p, r = np.exp(log_p), np.exp(log_r)
+    brier = total(p * p - r * r) - 2 * (p - r)
+    loss = np.zeros_like(log_p)
+    np.subtract(log_r, log_p, out=loss, where=log_r != log_p)  # both -inf differ by 0
     return _moments((_product(log_r, a, log_p, b) for a, b in BETWEEN), loss, brier, log_p.argmax(-1), weights)
 
 
-def _product(log_r: Tensor, a: float, log_p: Tensor, b: float) -> Tensor:
+def _product(log_r: np.ndarray, a: float, log_p: np.ndarray, b: float) -> np.ndarray:
     """log r^a p^b, also where one is 0."""
     return b * log_p if a == 0 else a * log_r if b == 0 else a * log_r + b * log_p
 
 
-def _moments(log_q: Iterable[Tensor], loss: Tensor, brier: Tensor, top: Tensor, weights: Tensor | None) -> np.ndarray:
+def _moments(
+    log_q: Iterable[np.ndarray], loss: np.ndarray, brier: np.ndarray, top: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
     """For each log q (m, K), up to a constant, what moments_of_scores says; losses by label, top: the predicted one."""
-    w = np.ones(len(loss)) if weights is None else weights.numpy()
-    losses = _Losses(loss.clamp(-_EXCLUDED, _EXCLUDED).numpy(), w)
+    w = np.ones(len(loss)) if weights is None else weights
+    losses = _Losses(np.clip(loss, -_EXCLUDED, _EXCLUDED), w)
     found = []
     for one in log_q:
-        q = torch.softmax(one, -1)
-        wrong = 1 - q.gather(-1, top[:, None])[:, 0].numpy()
-        mean, variance = losses.mean_and_variance(q.numpy())
-        of_brier = float(w @ np.einsum("ij,ij->i", q.numpy(), brier.numpy()))
+        q = np.exp(one - largest(one))
+        q /= total(q)
+        wrong = 1 - np.take_along_axis(q, top[:, None], -1)[:, 0]
+        mean, variance = losses.mean_and_variance(q)
+        of_brier = float(w @ np.einsum("ij,ij->i", q, brier))
         found.append([mean, of_brier, float(w @ wrong), variance, float(w * w @ (wrong * (1 - wrong)))])
     return np.array(found)
 
@@ -132,7 +137,7 @@ class PossibleLabels:
         excludes.
         """
         loss, brier, errors, of_loss, of_errors = map(_refined, self.moments.T)
-        limit, seen = norm.ppf((1 + level) / 2), float(np.clip(self.loss, -_EXCLUDED, _EXCLUDED))
+        limit, seen = scipy.special.ndtri((1 + level) / 2), float(np.clip(self.loss, -_EXCLUDED, _EXCLUDED))
         by_errors = _deviations(self.errors, errors, self.together * of_errors) <= limit
         within = by_errors & (_deviations(seen, loss, self.together * of_loss) <= limit)
         if not within.any() and self.errors < _ENOUGH * self.together:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from focal_lib.arrays import largest, log_softmax, total
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.metrics.bins import ClassGaps, sum_class_gaps
 from focal_lib.metrics.design_gaps import weighted_class_gaps
@@ -49,16 +48,16 @@ class Scored(NamedTuple):
         return Scored(SampleScores.concatenate(scores), total, sum(lowered), sum(changed), *summed)
 
 
-def log_probs(fit: Any, logits: Tensor) -> Tensor:
+def log_probs(fit: Any, logits: np.ndarray) -> np.ndarray:
     """Log-probabilities (m, K) of a chunk of logits after a fit; None for the logits as given."""
-    return torch.log_softmax(logits, -1) if fit is None else fit.predict_log_proba(logits)
+    return log_softmax(logits) if fit is None else fit.predict_log_proba(logits)
 
 
 def top_labels(fit: Any, data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
     """Confidence and correctness of each sample, (n,) each, float64."""
 
-    def chunk(z: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        return top_of_chunk(log_probs(fit, z).exp(), y)
+    def chunk(z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return top_of_chunk(np.exp(log_probs(fit, z)), y)
 
     confidence, correct = Samples(data.logits, data.labels).gather(chunk)
     return confidence, correct
@@ -67,16 +66,17 @@ def top_labels(fit: Any, data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
 def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, references: Sequence[Any] = ()) -> Scored:
     """Scores of each sample; weights (n,) of mean 1 are those of the class gaps; references are fits, or None."""
 
-    def chunk(z: Tensor, y: Tensor, w: Tensor | None = None) -> Parts:
+    def chunk(z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> Parts:
         log_p = log_probs(fit, z)
-        p = log_p.exp()
+        p = np.exp(log_p)
         gaps = sum_class_gaps(p, y) if w is None else weighted_class_gaps(p, y, w)
-        log_loss = -log_p.gather(-1, y[:, None])[:, 0].numpy()  # p may underflow, log p does not
+        log_loss = -np.take_along_axis(log_p, y[:, None], -1)[:, 0]  # p may underflow, log p does not
         scores, lowered = sample_scores(p, y), 0
         if getattr(fit, "gamma_", 0.0):
-            before = torch.softmax(z / fit.temperature_, -1).amax(-1)
-            lowered = int(np.count_nonzero(scores.confidence < before.numpy()))
-        changed = 0 if fit is None else int((p.argmax(-1) != z.argmax(-1)).sum())
+            scaled = z / fit.temperature_
+            before = 1 / total(np.exp(scaled - largest(scaled)))[:, 0]
+            lowered = int(np.count_nonzero(scores.confidence < before))
+        changed = 0 if fit is None else int(np.count_nonzero(p.argmax(-1) != z.argmax(-1)))
         apart = [moments_of_differences(log_p, log_probs(one, z), w) for one in references]
         of_differences = np.array(apart).reshape(-1, len(BETWEEN), 5)
         of_samples = (scores.confidence, scores.correct, log_loss, scores.brier)

@@ -1,8 +1,8 @@
-"""Errors slice by slice (hospitals, languages), and the worst slice found, corrected for having looked at all of them.
+"""Errors of each slice (hospital, language), with the worst slice corrected for multiple comparisons.
 
-The intervals of the ECE of the whole and of all slices hold together with probability `level` (Bonferroni), so whatever
-is read off them holds for the slice that was picked as well. A slice is worse than the whole where its interval lies
-above the whole's, better where it lies below; else it is UNDECIDED, as small slices are: that is no proof of either.
+The intervals of the ECE of the whole and of all slices are simultaneous with probability `level` (Bonferroni), so they
+also hold for a slice that was selected by its result. A slice is worse than the whole if its interval lies above the
+whole's, better if it lies below, and else UNDECIDED, as small slices often are.
 """
 
 from __future__ import annotations
@@ -21,24 +21,31 @@ _SHOWN = 20  # slices in a table to read, the first ones
 
 
 def together(level: float, slices: int) -> float:
-    """The level of each interval, so that those of the whole and of so many slices hold together with `level`."""
+    """Level of each interval such that those of the whole and of the slices hold simultaneously with `level`."""
     return 1 - (1 - level) / (slices + 1)
 
 
 def by_slice(evaluation: Evaluation, method: Method = AS_GIVEN, *, level: float = 0.95) -> pd.DataFrame:
-    """A row for the whole and for each slice: samples, error, NLL, and ECE of equal width.
+    """One row for the whole and one for each slice: samples, error, NLL, and ECE (equal width) with its interval.
 
-    Error and ECE are in per cent. Slices are sorted by the lower end of the interval of the ECE, the largest first: the
-    largest estimate is the smallest slice's as a rule. Where that end is the same, 0, say, by the estimate with less
-    bias, then by the ECE.
+    Error and ECE are in per cent. Slices are sorted by the lower end of the ECE's interval, the largest first, since
+    small slices tend to have the largest estimates. Ties are sorted by the estimate with less bias, then by the ECE.
 
     Args:
-        evaluation: of samples tested on that have slices.
-        method: whose probabilities are looked at.
-        level: of all intervals together.
+        evaluation: of test samples that have slices.
+        method: the method whose probabilities are measured.
+        level: simultaneous level of all intervals.
 
     Raises:
-        ValueError: samples without slices; level not in (0, 1).
+        ValueError: samples without slices, or level not in (0, 1).
+
+    Examples:
+        >>> from focal_lib.tool import calibrate
+        >>> logits, labels = [[0.0, 2.1972], [2.1972, 0.0]] * 200, [1, 0] * 90 + [0, 1] * 10 + [1, 0, 0, 1] * 50
+        >>> slices = ["A"] * 200 + ["B"] * 200  # confidence 0.9, accuracy 0.9 in A and 0.5 in B
+        >>> report = calibrate((logits, labels), "temperature", resamples=50, slices=slices)
+        >>> by_slice(report.evaluation)[["slice", "verdict"]].to_numpy().tolist()
+        [['all samples', ''], ['B', 'worse'], ['A', 'better']]
     """
     if not evaluation.slices:
         raise ValueError("samples must have slices to be reported on. Got none.")
@@ -72,7 +79,7 @@ def _row(evaluation: Evaluation, method: Method, name: str, inside: np.ndarray, 
 
 
 def slice_table(found: pd.DataFrame) -> pd.DataFrame:
-    """What by_slice gives, to read: 'value (debiased) [low, high]' of the ECE; the first 20 slices."""
+    """Format the result of by_slice: ECE as 'value (debiased) [low, high]', for the first 20 slices."""
     rows = found.head(_SHOWN + 1)
     spans = zip(rows["ece"], rows["debiased"], rows["low"], rows["high"], strict=True)
     return pd.DataFrame(
@@ -91,7 +98,7 @@ def slice_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe_worst(found: pd.DataFrame, level: float = 0.95) -> str:
-    """The worst slice in a sentence, and how sure that is."""
+    """The worst slice and its interval, in sentences."""
     slices = found.iloc[1:]
     known, worst = slices.dropna(subset=["low"]), slices.iloc[0]
     if known.empty:

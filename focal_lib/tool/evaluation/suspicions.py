@@ -13,12 +13,10 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from focal_lib.arrays import largest, log_softmax, total
 from focal_lib.calibration.logit_sets import Given, LogitSet
 from focal_lib.calibration.missing_options import is_missing
 from focal_lib.calibration.rounded import rounding_of
@@ -113,8 +111,8 @@ def _read_pairing(data: LogitSet) -> _Pairing:
     options = data.layout == "options"
     sums = _sums_of_options if options else functools.partial(_sums, _shares(data))
 
-    def chunk(z: Tensor, y: Tensor) -> Parts:
-        wrong = (z.gather(-1, y[:, None])[:, 0] < z.amax(-1)).sum()
+    def chunk(z: np.ndarray, y: np.ndarray) -> Parts:
+        wrong = int(np.count_nonzero(_of_labels(z, y) < largest(z)[:, 0]))
         return (z.argmax(-1),), (sums(z, y), _promised(z, y), wrong)
 
     (predicted,), (found, (missing, variance), wrong) = Samples(data.logits, data.labels).collect(chunk)
@@ -123,29 +121,37 @@ def _read_pairing(data: LogitSet) -> _Pairing:
     return _Pairing(away, float(short), predicted, int(wrong))
 
 
-def _promised(z: Tensor, y: Tensor) -> Tensor:
+def _of_labels(values: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.take_along_axis(values, y[:, None], -1)[:, 0]
+
+
+def _scores(z: np.ndarray) -> np.ndarray:
+    """log p, down to -1000: farther is as wrong, and squares stay finite."""
+    return np.maximum(log_softmax(z), -1e3)
+
+
+def _promised(z: np.ndarray, y: np.ndarray) -> np.ndarray:
     """By how much the s_i(y_i) stay behind their mean under the predictions, summed, and its variance: (2,)."""
-    s = torch.log_softmax(z, -1).clamp_min(-1e3)
-    p = s.exp()
-    mean = (p * s).sum(-1)
-    behind = (mean - s.gather(-1, y[:, None])[:, 0]).sum()
-    return torch.stack([behind, ((p * s * s).sum(-1) - mean * mean).clamp_min(0).sum()])
+    s = _scores(z)
+    ps = np.exp(s) * s
+    mean, square = total(ps)[:, 0], total(ps * s)[:, 0]
+    return np.array([(mean - _of_labels(s, y)).sum(), np.maximum(square - mean * mean, 0).sum()])
 
 
-def _shares(data: LogitSet) -> Tensor:
-    return torch.from_numpy(np.bincount(data.labels, minlength=data.classes) / len(data))
+def _shares(data: LogitSet) -> np.ndarray:
+    return np.bincount(data.labels, minlength=data.classes) / len(data)
 
 
-def _sums(shares: Tensor, z: Tensor, y: Tensor) -> Tensor:
+def _sums(shares: np.ndarray, z: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Over i of s_i(k) and s_i(k)^2, (K,) each, of the mean over random labels and its square, and of s_i(y_i)."""
-    s = torch.log_softmax(z, -1).clamp_min(-1e3)  # farther is as wrong; squares stay finite
-    mean, paired = s @ shares, s.gather(-1, y[:, None]).sum()
-    return torch.cat([s.sum(0), (s * s).sum(0), torch.stack([mean.sum(), (mean * mean).sum(), paired])])
+    s, ones = _scores(z), np.ones(len(z))
+    mean = s @ shares
+    return np.concatenate([ones @ s, ones @ (s * s), [mean.sum(), mean @ mean, _of_labels(s, y).sum()]])
 
 
-def _away(data: LogitSet, total: np.ndarray) -> float:
+def _away(data: LogitSet, sums: np.ndarray) -> float:
     n, counts = len(data), np.bincount(data.labels, minlength=data.classes)
-    by_class, squares, (mean, mean_squares, paired) = np.split(total, [data.classes, 2 * data.classes])
+    by_class, squares, (mean, mean_squares, paired) = np.split(sums, [data.classes, 2 * data.classes])
     centre = mean / n
     # sum over i, j of (s_i(y_j) - mean_i - mean(y_j) + centre)^2
     spread = counts @ squares - n * mean_squares - n * (counts @ (by_class / n - centre) ** 2)
@@ -155,16 +161,16 @@ def _away(data: LogitSet, total: np.ndarray) -> float:
     return float((paired - n * centre) / math.sqrt(variance))
 
 
-def _sums_of_options(z: Tensor, y: Tensor) -> Tensor:
+def _sums_of_options(z: np.ndarray, y: np.ndarray) -> np.ndarray:
     there = ~is_missing(z)
-    count = there.sum(-1, keepdim=True)
-    s = torch.where(there, torch.log_softmax(z, -1).clamp_min(-1e3), 0.0)
-    away = torch.where(there, s - s.sum(-1, keepdim=True) / count, 0.0)
-    return torch.stack([away.gather(-1, y[:, None]).sum(), ((away * away) / count).sum()])
+    count = total(there.astype(np.float64))
+    s = np.where(there, _scores(z), 0.0)
+    away = np.where(there, s - total(s) / count, 0.0)
+    return np.array([_of_labels(away, y).sum(), (away * away / count).sum()])
 
 
-def _away_of_options(total: np.ndarray) -> float:
-    paired, variance = total
+def _away_of_options(sums: np.ndarray) -> float:
+    paired, variance = sums
     return float(paired / math.sqrt(variance)) if variance > 0 else 0.0
 
 
@@ -401,8 +407,8 @@ def _labels_of_nothing(data: LogitSet, given: Given) -> int:
     if given != "probs":
         return 0
 
-    def chunk(z: Tensor, y: Tensor) -> int:
-        return int((z.gather(-1, y[:, None]) < _NOTHING).sum())
+    def chunk(z: np.ndarray, y: np.ndarray) -> int:
+        return int(np.count_nonzero(_of_labels(z, y) < _NOTHING))
 
     return sum(Samples(data.logits, data.labels).map(chunk))
 
@@ -460,10 +466,10 @@ def _groups_in_common(validation: LogitSet, test: LogitSet) -> list[str]:
 
 def _rows(data: LogitSet) -> np.ndarray:
     """A number for each sample that equal rows share, (n,)."""
-    weights = torch.from_numpy(np.random.default_rng(0).normal(size=data.classes))
+    weights = np.random.default_rng(0).normal(size=data.classes)
 
-    def mixed(z: Tensor, _: Tensor) -> tuple[Any]:
-        return ((z.masked_fill(is_missing(z), 0.0) * weights).sum(-1),)
+    def mixed(z: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
+        return ((np.where(is_missing(z), 0.0, z) * weights).sum(-1),)  # not by BLAS: where a row lies, it rounds so
 
     (found,) = Samples(data.logits, data.labels).gather(mixed)
     return found

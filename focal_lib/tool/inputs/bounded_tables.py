@@ -8,8 +8,6 @@ import re
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from focal_lib.calibration.memory import require_memory
 from focal_lib.tool.inputs.archives import check_not_inflated, require_file
@@ -55,13 +53,26 @@ def _first_lines(path: Path, content: bytes) -> tuple[list[str], list[str]]:
         raise ValueError(f"{path.name} must be a table of numbers, csv. It is not: {error}") from None
 
 
+def require_pyarrow(doing: str) -> None:
+    """ImportError where it is not installed."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise ImportError(f"{doing} needs the package pyarrow: pip install 'focal-lib[parquet]'") from None
+
+
 def read_parquet(path: Path) -> pd.DataFrame:
     """The table of a parquet file that fits into memory, its columns named by text.
 
     Raises:
         ValueError: another file, damage, a table that is much larger than its file, or than memory.
         OSError: it cannot be read.
+        ImportError: pyarrow is not installed.
     """
+    require_pyarrow(f"reading {path.name}")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     size, what = require_file(path), f"{path.name} must be a table of numbers, parquet"
     try:
         with pq.ParquetFile(path) as file:

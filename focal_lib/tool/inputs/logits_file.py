@@ -1,7 +1,7 @@
-"""Somebody's logits with labels, read from a file or from memory: what `focal calibrate` starts from.
+"""Read logits with labels from a file or from memory, the input of `focal calibrate`.
 
-npz: `logits` and `labels`; or both for `validation_` and `test_`; with each also `groups`, `slices`, `weights`. Given
-probs or log-probs, arrays of the name `probs` or `log_probs` instead of `logits`.
+npz: `logits` and `labels`, or both with prefixes `validation_` and `test_`; each with optional `groups`, `slices`,
+`weights`. For probabilities or log-probabilities the array is named `probs` or `log_probs` instead of `logits`.
 npy: logits, with the labels in another npy. csv, parquet: a column of labels, and one column for each class, in order.
 jsonl: questions of lm-evaluation-harness with log-likelihoods of their options.
 """
@@ -39,7 +39,7 @@ _REMEDIES = {
 
 
 class Holds(TypedDict, total=False):
-    """The arguments of read_logits that say what data hold; calibrate and check have them, too."""
+    """Arguments of read_logits that describe the data; calibrate and check accept them, too."""
 
     given: Given
     labels: str | Path | None
@@ -72,32 +72,37 @@ def read_logits(
     pixels: int = PIXELS,
     seed: int = 0,
 ) -> Sets:
-    """{'validation': ..., 'test': ...} where there are both, else {'all': ...}.
+    """Read logits with labels as {'validation': LogitSet, 'test': LogitSet}, or as {'all': LogitSet} of a single set.
 
     Args:
-        data: path of an npz, npy, csv or parquet file, or of samples_*.jsonl of lm-evaluation-harness; (scores,
-            labels), arrays or tensors in one of the layouts of focal_lib.tool.inputs.layouts: (n, K) and (n,),
-            say; two such pairs, for validation and test; a LogitSet; or what read_logits gave, which stays as it is.
-        given: what the numbers are: logits (or decision values), log-probs or probs. It is checked, not guessed.
+        data: path of an npz, npy, csv or parquet file, or of samples_*.jsonl of lm-evaluation-harness; a pair (scores,
+            labels) of arrays or tensors in one of the layouts of focal_lib.tool.inputs.layouts, such as (n, K) and
+            (n,); two such pairs, for validation and test; a LogitSet; or a result of read_logits, returned as it is.
+        given: kind of the scores: logits (or decision values), log-probs or probs. It is checked, not guessed.
         labels: file of the labels, for npy.
-        test: where data are for validation alone: the test set, another file or pair.
-        test_labels: file of the labels of that, for npy.
-        label_column: of a csv or parquet file, default 'label'; several with commas between for multi-label.
-        groups: of samples that are not independent, kept together in splits. Of a file the name of the column or
-            array, or the path of an npy; else an array (n,), for two sets a pair of them. So are the next two.
-        slices: by which errors are reported one by one.
-        weights: what each sample counts; (n,), or as labels.
-        class_names: of the columns, where labels are names; tables and DataFrames have theirs.
-        layout: None to tell it by the shapes; 'multi-label' for labels that look one-hot, 'options' for logits with
-            -inf or NaN where there is no option.
-        ignore_index: label of what is left out; default, in segmentation and tokens, -100, and 255 up to 255 classes.
-        pixels: of each image, drawn at random; 0 for all.
-        seed: of the draw.
+        test: test set, as another file or pair, if data is the validation set.
+        test_labels: file of the test set's labels, for npy.
+        label_column: of a csv or parquet file, default 'label'; for multi-label several, separated by commas.
+        groups: group of each sample, for dependent samples; splits keep groups together. For a file, the name of a
+            column or array, or the path of an npy; else an array (n,), or a pair for two sets.
+        slices: slice of each sample, to report errors for each slice; given as groups are.
+        weights: sample weights, (n,) or in the shape of labels; given as groups are.
+        class_names: names of the columns, if labels are names; tables and DataFrames have their own.
+        layout: None to infer it from the shapes; 'multi-label' for labels that look one-hot; 'options' for logits with
+            -inf or NaN for missing options.
+        ignore_index: label to leave out; default, in segmentation and tokens, -100 and, up to 255 classes, 255.
+        pixels: number of pixels drawn at random from each image; 0 for all.
+        seed: seed of that draw.
 
     Raises:
-        ValueError: another format, missing or damaged arrays, more arrays or columns than can be meant; numbers and
-            labels that are not as they should be, shapes that do not fit: the message says what helps.
-        TypeError: data of another kind.
+        ValueError: an unknown format; missing, damaged or ambiguous arrays or columns; invalid numbers, labels or
+            shapes. The message gives the remedy.
+        TypeError: data of another type.
+
+    Examples:
+        >>> data = read_logits(([[0.1, 0.9], [0.8, 0.2]], [1, 0]), given="probs")
+        >>> data["all"].logits.round(3).tolist(), data["all"].labels.tolist()
+        ([[-2.303, -0.105], [-0.223, -1.609]], [1, 0])
     """
     reading = Reading(given, layout, ignore_index, pixels, seed)
     columns: dict[Column, Any] = {"groups": groups, "slices": slices, "weights": weights}
@@ -119,7 +124,7 @@ def read_logits(
 
 
 def _in_order(names: tuple[str, ...], part: Part) -> tuple[str, ...]:
-    """The names that were said, unless columns have the same in another order."""
+    """The given names; refused if the columns have the same names in another order."""
     own = part.class_names
     if own is not None and own != names and sorted(own) == sorted(names):
         raise ValueError(f"class_names must be in the order of the columns, {in_words(own)}. Got {in_words(names)}.")
@@ -127,7 +132,7 @@ def _in_order(names: tuple[str, ...], part: Part) -> tuple[str, ...]:
 
 
 def options_in_words(holds: Holds) -> dict[str, str]:
-    """What was said of the data, for a report: names of files and columns, and of arrays that they were given."""
+    """The arguments that describe the data, as text for a report; arrays are 'in memory'."""
     usual = Holds(given="logits", pixels=PIXELS)
     found = {}
     for name, value in holds.items():
@@ -139,7 +144,7 @@ def options_in_words(holds: Holds) -> dict[str, str]:
 
 
 def _assembled(parts: dict[str, Part], reading: Reading) -> Sets:
-    """Laid out, with groups and slices as numbers that mean the same in all sets, and as many options."""
+    """The sets as LogitSets, with the same numbers for groups and slices and the same number of options."""
     slice_names = None
     for own in ("groups", "slices"):
         values = [getattr(part, own) for part in parts.values()]

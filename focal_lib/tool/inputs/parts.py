@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from focal_lib.arrays import to_numpy
 from focal_lib.calibration.logit_sets import Layout
 
 Column = Literal["groups", "slices", "weights"]
@@ -31,7 +30,5 @@ class Part:
 
 def as_array(values: Any) -> np.ndarray:
     """On the CPU; a memory map stays one."""
-    if isinstance(values, Tensor):
-        values = values.detach().cpu()
-        return (values.float() if values.dtype == torch.bfloat16 else values).numpy()
+    values = to_numpy(values)
     return values if isinstance(values, np.ndarray) else np.asarray(values)

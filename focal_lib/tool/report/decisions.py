@@ -1,4 +1,4 @@
-"""What a model's probabilities are worth for decisions: when to answer, what to act on, which classes to mistrust."""
+"""Probabilities as a basis of decisions: thresholds for answering, unreliable classes, net benefit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from torch import Tensor
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet
@@ -24,16 +23,22 @@ SHOWN_RISKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # of which those below the er
 
 @dataclass(frozen=True)
 class Decisions:
-    """What `decide` found.
+    """Result of `decide`: certified thresholds, reliability of each class, confusion, net benefit.
 
     Attributes:
-        risk_coverage: the risk-coverage curve with bounds that hold together.
-        thresholds: risk -> certified threshold, None where the samples certify none.
-        per_class: confidence and accuracy of each predicted class, those first whose gap is the farthest from 0.
-        confusion: right and wrong in bands of confidence.
-        net_benefit: of acting on class 1, of a binary model; None of others.
-        class_names: for the classes, numbers where there are none.
-        caveats: of data with weights or groups, what the bounds leave out.
+        risk_coverage: the risk-coverage curve with simultaneous bounds.
+        thresholds: risk -> certified threshold; None if the samples certify none.
+        per_class: confidence and accuracy of each predicted class; the interval of the gap farthest from 0 comes first.
+        confusion: right and wrong predictions in bands of confidence.
+        net_benefit: of acting on class 1, for a binary model; else None.
+        class_names: names of the classes; numbers if there are none.
+        caveats: what the bounds ignore, for data with weights, groups or folds.
+
+    Examples:
+        >>> data = LogitSet(np.array([[0.0, 2.1972]] * 400), np.array([1, 1, 1, 0] * 100))
+        >>> found = decide([(None, data)])
+        >>> found.class_table()[["class", "confidence", "accuracy"]].round(2).to_numpy().tolist()
+        [['1', 0.9, 0.75]]
     """
 
     risk_coverage: RiskCoverage
@@ -45,7 +50,7 @@ class Decisions:
     caveats: tuple[str, ...] = ()
 
     def threshold_table(self) -> pd.DataFrame:
-        """Risk that is asked for, and the threshold, coverage, observed risk and bound that it is certified with."""
+        """One row for each risk: certified threshold, coverage, observed risk and bound."""
         rows = [
             (risk, *((np.nan,) * 4 if t is None else (t.threshold, t.coverage, t.risk, t.bound)))
             for risk, t in self.thresholds.items()
@@ -53,7 +58,7 @@ class Decisions:
         return pd.DataFrame(rows, columns=["risk at most", "threshold", "coverage", "observed risk", "bound"])
 
     def class_table(self) -> pd.DataFrame:
-        """One row for each predicted class, those first whose interval of the gap is the farthest from 0."""
+        """One row for each predicted class; the interval of the gap farthest from 0 comes first."""
         p = self.per_class
         names = [self.class_names[k] for k in p.classes]
         columns = {"class": names, "predicted": p.count, "confidence": p.confidence, "accuracy": p.accuracy}
@@ -75,14 +80,14 @@ class Decisions:
         return pd.DataFrame(rows, columns=["confidence", "right", "wrong", "label -> predicted (samples)"])
 
     def net_benefit_table(self) -> pd.DataFrame | None:
-        """One row for each threshold; None where the model is not binary."""
+        """One row for each threshold; None if the model is not binary."""
         if (found := self.net_benefit) is None:
             return None
         names = ("threshold", "model", "treat_all", "gain", "low", "high")
         return pd.DataFrame({name.replace("_", " "): getattr(found, name) for name in names})
 
     def sentences(self) -> list[str]:
-        """The certified thresholds, the worst classes and the caveats in words."""
+        """The certified thresholds, the worst classes and the caveats, in sentences."""
         return [*self._on_answering(), self._on_classes(), *self.caveats]
 
     def _on_answering(self) -> list[str]:
@@ -126,16 +131,23 @@ class Decisions:
 def decide(
     parts: Sequence[tuple[Calibrator | None, LogitSet]], *, level: float = 0.95, risks: Sequence[float] | None = None
 ) -> Decisions:
-    """Certified thresholds, reliability of each class, confusion by confidence, and of a binary model net benefit.
+    """Compute certified thresholds, reliability of each class, confusion by confidence and, for two classes, net benefit.
 
     Args:
-        parts: samples that were not fitted on, each set with the calibrator to apply, None for none: one pair, or one
-            for each fold of cross-fitting.
-        level: of bounds and of intervals, of each kind together; of the net benefit at each threshold alone.
-        risks: for which thresholds are certified; None for those of SHOWN_RISKS that are below the error.
+        parts: pairs of a calibrator, or None, and a set of samples that it was not fitted on; one pair for each fold of
+            cross-fitting.
+        level: simultaneous level of each kind of bounds or intervals; pointwise for the net benefit.
+        risks: for which thresholds are certified; None for the largest three of SHOWN_RISKS below the error.
 
     Raises:
-        ValueError: no parts; level or a risk not in (0, 1).
+        ValueError: no parts, or level or a risk not in (0, 1).
+
+    Examples:
+        >>> logits = np.array([[0.0, 1.0]] * 400 + [[0.0, 5.0]] * 400)
+        >>> labels = np.array([1, 0] * 200 + [1] * 400)  # right at confidence 0.99, half of them at 0.73
+        >>> found = decide([(None, LogitSet(logits, labels))], risks=[0.05]).thresholds[0.05]
+        >>> round(found.threshold, 2), found.coverage, found.risk
+        (0.73, 0.5, 0.0)
     """
     if not parts:
         raise ValueError("parts must hold at least one set of samples. Got none.")
@@ -178,10 +190,10 @@ def _caveats(sets: Sequence[LogitSet]) -> list[str]:
 
 
 def _predictions(calibrator: Calibrator | None, data: LogitSet) -> tuple[Predictions, np.ndarray]:
-    """Chunk by chunk; with the probability of class 1."""
+    """Predictions, and the probability of class 1, chunk by chunk."""
 
-    def chunk(z: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        p = log_probs(calibrator, z).exp()
+    def chunk(z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
+        p = np.exp(log_probs(calibrator, z))
         return *predictions_of_chunk(p, y), p[:, 1]
 
     predicted, confidence, label, second = Samples(data.logits, data.labels).gather(chunk)

@@ -1,4 +1,4 @@
-"""`calibrate`: logits with labels in, calibrators and a report on them out."""
+"""`calibrate`: fit and compare calibrators on logits with labels; its result is a Report."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Unpack
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from focal_lib.atomic_write import Writer, write_together
 from focal_lib.calibration.calibrators.as_given import AsGiven
@@ -36,8 +36,6 @@ from focal_lib.tool.evaluation.recommendation import RELEVANT, Advice, advise, c
 from focal_lib.tool.evaluation.slices import by_slice, slice_table
 from focal_lib.tool.evaluation.suspicions import find_cautions, find_suspicions
 from focal_lib.tool.inputs.logits_file import Holds, options_in_words, read_logits
-from focal_lib.tool.report import figures
-from focal_lib.tool.report import page as report_page
 from focal_lib.tool.report.as_json import report_as_json
 from focal_lib.tool.report.decisions import Decisions, decide
 from focal_lib.tool.report.fit_notes import (
@@ -52,10 +50,13 @@ from focal_lib.tool.report.summary import Summary, summarise
 from focal_lib.tool.report.tables import difference_table, metric_table
 from focal_lib.validation import check_number
 
-FILES = ("calibrator.json", "metrics.parquet", "report.html")
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FILES = ("calibrator.json", "metrics.csv", "report.html")
 FORCE = "--force (force=True)"
 Progress = Callable[[str, int, int], Any]  # what is being done; how many steps are, of how many
-_VERSIONS_OF = ("focal-lib", "numpy", "scipy", "scikit-learn", "torch")
+_VERSIONS_OF = ("focal-lib", "numpy", "scipy", "scikit-learn")
 
 
 def calibrate(
@@ -73,29 +74,36 @@ def calibrate(
     progress: Progress | None = None,
     **holds: Unpack[Holds],
 ) -> Report:
-    """Fit calibration methods, measure them on samples they have not seen, and say which to use.
+    """Fit calibration methods, measure them on held-out samples, and recommend one.
 
     Args:
-        data: path of an npz, npy, csv or parquet file, which is read once; (scores, labels), arrays or tensors, (n, K)
-            and (n,), say; two such pairs, for validation and test; or what read_logits gave.
-        methods: names such as 'temperature,vector' or 'focal-temperature:adaptive-ece', after the colon what is
-            minimised, in a string or a list; 'all'; default temperature, focal temperature by NLL and (of up to
+        data: path of an npz, npy, csv or parquet file; a pair (scores, labels) of arrays or tensors, such as (n, K) and
+            (n,); two such pairs, for validation and test; or the result of read_logits.
+        methods: names, with the objective after a colon, as a string or a list: 'temperature,vector',
+            'focal-temperature:adaptive-ece'; or 'all'. Default: temperature, focal temperature by NLL and (up to
             5,000,000 logits to fit on) by ECE, vector.
-        share: of the samples, to fit on, where there is one set; None for half of them.
-        folds: number of folds of cross-fitting, in place of the split, where there is one set; 0 for the split.
-        seed: of the split or the folds, and of the intervals.
-        shrinkage: draws gamma towards 0, see FocalTemperatureScaling; for few samples.
-        resamples: number of resamples of the bootstrap.
-        relevant: the smallest gain that matters, a share of the NLL or of the Brier score.
-        keep: the method to keep, of those tried, or 'as-given'; '' for the one that is advised.
-        force: go on where the data look wrong, see suspicions; they are then among the notes.
-        progress: called before each step with what it does, the steps done, and how many there are.
-        holds: what the data hold: given, labels, test, label_column, groups, slices, weights, class_names, layout,
-            ignore_index, pixels, as for read_logits.
+        share: share of a single set to fit on; None for one half.
+        folds: number of folds of cross-fitting of a single set, in place of the split; 0 for the split.
+        seed: seed of the split or the folds, and of the bootstrap.
+        shrinkage: draws gamma towards 0, for few samples; see FocalTemperatureScaling.
+        resamples: number of bootstrap resamples.
+        relevant: the smallest relevant gain, as a share of the NLL or of the Brier score.
+        keep: the method to keep, one of those tried, or 'as-given'; '' for the recommended one.
+        force: continue although the data look wrong (see suspicions), and note it in the report.
+        progress: called before each step with its description, the number of steps done and their total.
+        holds: arguments of read_logits that describe the data: given, labels, test, label_column, groups, slices, weights, class_names, layout,
+            ignore_index, pixels.
 
     Raises:
-        ValueError: data or options that are not as they should be; the message says what helps.
-        TypeError: data of another kind.
+        ValueError: invalid data or options; the message gives the remedy.
+        TypeError: data of another type.
+
+    Examples:
+        >>> random = np.random.default_rng(0)
+        >>> logits = random.normal(size=(400, 3))
+        >>> labels = (logits + random.gumbel(size=(400, 3))).argmax(1)  # drawn from softmax(logits)
+        >>> calibrate((2 * logits, labels), "temperature", resamples=50)
+        Report on logits in memory: Use temperature scaling: the NLL falls by 0.16 (14.5%), ...
     """
     check_number(seed, "seed", minimum=0)
     check_number(resamples, "resamples", minimum=1)
@@ -189,7 +197,7 @@ def calibrate(
 
 
 class _Steps:
-    """Counts the steps, and tells of each before it begins."""
+    """Counts the steps, and reports each before it begins."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self.progress, self.done, self.total = progress, 0, total
@@ -202,17 +210,25 @@ class _Steps:
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What `calibrate` found.
+    """Result of `calibrate`: fits, metrics with intervals, advice; saved as files or shown as a page.
 
     Attributes:
-        evaluation: the fits, and scores of every sample tested on.
-        metrics: for each method and metric the value, its interval and how it was made; per cent but NLL and Brier.
-        differences: for each method, reference and metric, of proper scores with intervals that hold together.
-        advice: the method to use, and why.
-        chosen: the method that was asked for, whatever the advice; None where none was.
-        fitted_on: the logits and labels that were fitted on.
-        suspicions: what looked wrong, where it was gone on all the same.
+        evaluation: the fits, and the scores of every test sample.
+        metrics: value, interval and kind of interval for each method and metric; in per cent except NLL and Brier.
+        differences: for each method, reference and metric; those of proper scores have simultaneous intervals.
+        advice: the recommended method, and the reasons.
+        chosen: the method named by `keep`; None without.
+        fitted_on: the logits and labels used in the fits.
+        suspicions: signs of wrong data that `force` passed over.
         provenance: input, options, date and versions.
+
+    Examples:
+        >>> random = np.random.default_rng(0)
+        >>> logits = random.normal(size=(400, 3))
+        >>> labels = (logits + random.gumbel(size=(400, 3))).argmax(1)  # drawn from softmax(logits)
+        >>> report = calibrate((2 * logits, labels), "temperature", resamples=50)
+        >>> report.kept.label, round(report.calibrator.temperature_, 1)
+        ('temperature', 1.9)
     """
 
     evaluation: Evaluation
@@ -234,12 +250,12 @@ class Report:
 
     @property
     def kept(self) -> Method:
-        """The method that `save` keeps, the one asked for, or the recommended; AS_GIVEN where the logits stay."""
+        """The method that `save` keeps: the chosen or the recommended one; AS_GIVEN for unchanged logits."""
         return self.chosen or self.advice.kept
 
     @property
     def calibrator(self) -> Calibrator:
-        """The fit of the method that is kept, or the logits as they are."""
+        """The fit of the kept method, or AsGiven."""
         if self.kept == AS_GIVEN:
             found: Calibrator = AsGiven().fit(self.fitted_on.logits, self.fitted_on.labels)
         else:
@@ -253,33 +269,33 @@ class Report:
 
     @property
     def notes(self) -> list[str]:
-        """What to know before the advice is followed, and what was fitted."""
+        """Cautions, then a description of the fits."""
         of_fits = [*describe_cautions(self.evaluation), *describe_fits(self.evaluation)]
         return [*self.suspicions, *self.fitted_on.notes, *of_fits]
 
     @property
     def theory(self) -> list[str]:
-        """Which fits are proved to be optimal, and what the focal calibration map does to these samples."""
+        """Which fits are proved optimal, and how the focal calibration map changes these samples."""
         return describe_theory(self.evaluation)
 
     @cached_property
     def p_values(self) -> dict[Method, float]:
-        """Of the hypothesis that it is calibrated, for each of those compared; see calibration_p."""
+        """p-value of calibration for each compared method; see calibration_p."""
         return {method: calibration_p(self.evaluation, method) for method in self.compared}
 
     @cached_property
     def summary(self) -> Summary:
-        """What was given, what was found, what to do, and how sure that is."""
+        """The data, the result, the advice and its certainty, in sentences."""
         return summarise(self)
 
     @cached_property
     def decisions(self) -> Decisions:
-        """When to answer, and which classes to mistrust, with what is kept, on the samples tested on."""
+        """`decide` for the kept method, on the test samples."""
         return decide([(fits.get(self.kept), data) for fits, data in self.evaluation.parts])
 
     @property
     def kept_in_words(self) -> str:
-        """What calibrator.json holds; where it is not what is advised, that it was asked for."""
+        """What calibrator.json holds, and whether that was chosen against the advice."""
         asked = self.chosen is not None and self.chosen != self.advice.kept
         begin = "As asked for, not as advised: " if asked else ""
         if self.kept == AS_GIVEN:
@@ -288,47 +304,54 @@ class Report:
 
     @cached_property
     def slices(self) -> pd.DataFrame | None:
-        """With what is kept, errors of the whole and slice by slice; None where none were given."""
+        """`by_slice` for the kept method; None without slices."""
         return by_slice(self.evaluation, self.kept) if self.evaluation.slices else None
 
     def slice_table(self) -> pd.DataFrame | None:
-        """The slices to read, the first 20; None where none were given."""
+        """The first 20 slices, formatted; None without slices."""
         return None if self.slices is None else slice_table(self.slices)
 
     def metric_table(self) -> pd.DataFrame:
-        """The metrics to read: 'value [low, high]', one row for each method."""
+        """The metrics, formatted as 'value [low, high]', one row for each method."""
         return metric_table(self.metrics)
 
     def difference_table(self) -> pd.DataFrame:
-        """The differences to read: 'difference [low, high]', with * where it is significant."""
+        """The differences, formatted as 'difference [low, high]', with * if significant."""
         return difference_table(self.differences)
 
     @property
     def compared(self) -> tuple[Method, ...]:
-        """AS_GIVEN; of a method that is kept also the first, which advice compares it with, and itself."""
+        """AS_GIVEN and, if a method is kept, the first method (its reference) and itself."""
         simplest = () if self.kept == AS_GIVEN else (next(iter(self.fits)),)
         return tuple(dict.fromkeys((AS_GIVEN, *simplest, self.kept)))
 
+    @property
+    def _figures(self) -> ModuleType:
+        """The module of figures, imported on first use: Matplotlib is slow to import."""
+        from focal_lib.tool.report import figures
+
+        return figures
+
     def reliability_diagrams(self, methods: Iterable[Method] | None = None) -> Figure:
-        """Of those compared: as given, after the first method, after the one that is kept; or of the methods."""
-        return figures.reliability_figure(self.evaluation, tuple(self.compared if methods is None else methods))
+        """Reliability diagrams of the given methods; default those in `compared`."""
+        return self._figures.reliability_figure(self.evaluation, tuple(self.compared if methods is None else methods))
 
     def reliability_caption(self) -> str:
-        return figures.reliability_caption(self.compared)
+        return self._figures.reliability_caption(self.compared)
 
     def reliability_alt(self, method: Method) -> str:
-        """What the diagram of the method shows, for who does not see it."""
-        return figures.reliability_alt(self.evaluation, method)
+        """Text alternative of the method's diagram."""
+        return self._figures.reliability_alt(self.evaluation, method)
 
     def landscape(self) -> Figure:
-        """Adaptive ECE (equal mass) over gamma and temperature, on the samples fitted on."""
-        return figures.landscape_figure(self.evaluation, self.fitted_on)
+        """Adaptive ECE (equal mass) over gamma and temperature, on the samples used in the fits."""
+        return self._figures.landscape_figure(self.evaluation, self.fitted_on)
 
     def landscape_caption(self) -> str:
-        return figures.landscape_caption(self.evaluation, self.fitted_on)
+        return self._figures.landscape_caption(self.evaluation, self.fitted_on)
 
     def to_json(self) -> str:
-        """All of it as one object of strict JSON: numbers, intervals, advice, decisions, where it comes from."""
+        """The report as one object of strict JSON: numbers, intervals, advice, decisions, provenance."""
         return report_as_json(self, self.decisions)
 
     def to_model_card(self) -> str:
@@ -336,29 +359,31 @@ class Report:
         return model_card(self, self.decisions)
 
     def to_html(self) -> str:
-        """One page that opens without a network."""
+        """The report as one self-contained HTML page."""
         return self._page(whole=True)
 
     def _repr_html_(self) -> str:
         return self._page(whole=False)
 
     def _page(self, *, whole: bool) -> str:
+        from focal_lib.tool.report.page import render
+
         with few_threads(len(self.fitted_on) * self.fitted_on.classes):
-            return report_page.render(self, whole=whole)
+            return render(self, whole=whole)
 
     def save(self, folder: str | Path, also: Mapping[Path, Writer] | None = None) -> None:
-        """Write calibrator.json, metrics.parquet and report.html into the folder: all of them, or nothing is changed.
+        """Write calibrator.json, metrics.csv and report.html into the folder: either all of them or none.
 
         Args:
-            also: files that belong to them, and what writes each.
+            also: further files to write with them, each with its writer.
 
         Raises:
-            OSError: the folder cannot be made or written to.
+            OSError: the folder cannot be created or written to.
         """
         page = self.to_html()
         writers: tuple[Writer, ...] = (
             lambda part: save_calibrator(self.calibrator, part),
-            lambda part: part.write_bytes(self.metrics.to_parquet()),
+            lambda part: self.metrics.to_csv(part, index=False),
             lambda part: part.write_text(page, encoding="utf-8"),
         )
         write_together(Path(folder), dict(zip(FILES, writers, strict=True)), also)

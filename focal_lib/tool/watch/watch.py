@@ -1,10 +1,9 @@
-"""`CalibrationWatch`: has a model in use drifted out of calibration? A test that may be looked at after every sample.
+"""`CalibrationWatch`: a sequential test of whether a deployed model has drifted out of calibration.
 
-The false-alarm rate holds over all time: a model whose predictions are right with probability equal to their
-confidence, given all that came before, ever raises an alarm with probability `alpha` at most (focal_lib.metrics
-.e_process says why). With a tolerance that holds of every model whose confidences are off by no more. Drift means
-confidences that are too high or too low; a class that is mistaken for another with the same frequency as before is
-none.
+The false-alarm rate holds over all time. Let predictions be right with probability equal to their confidence, given all
+earlier samples: then the probability that an alarm is ever raised is at most `alpha` (see focal_lib.metrics.e_process).
+With a tolerance this holds for every model whose confidences are off by no more. Drift means confidences that are too
+high or too low; confusion of other classes at the same error rate is not detected.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _CHUNK = 4096  # samples at once
 
 @dataclass
 class _Since:
-    """For every bet, since when it has been winning: its gain, and the samples since then."""
+    """For each bet, its gain since it began to win, and sums over the samples since then."""
 
     gain: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS)))
     count: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS), dtype=np.int64))
@@ -52,21 +51,28 @@ class _Since:
 
 
 class CalibrationWatch:
-    """An anytime-valid test that confidences are the probabilities of being right, two-sided.
+    """Two-sided anytime-valid test that confidences are the probabilities of being right.
 
     Args:
-        alpha: the probability, at most, that a calibrated model ever raises an alarm.
-        resolution: confidences nearer to 0 or 1 than this are not told apart from it; 1e-3 for float16.
-        tolerance: no drift is a confidence that is off by at most this; then `alpha` is the probability, at most, that
-            a model within the tolerance ever raises an alarm.
+        alpha: bound on the probability that a calibrated model ever raises an alarm.
+        resolution: confidences are clipped to [resolution, 1 - resolution]; 1e-3 for float16.
+        tolerance: confidences that are off by at most this do not count as drift; `alpha` then bounds the probability
+            that a model within the tolerance ever raises an alarm.
 
     Attributes:
         alpha, resolution, tolerance: as given.
         steps: samples seen.
-        alarm_at: the sample, counted from 1, at which the alarm was raised; None where there was none.
+        alarm_at: the sample, counted from 1, at which the alarm was raised; None without alarm.
 
     Raises:
         ValueError: alpha not in (0, 1), resolution not in (0, 0.1], tolerance not in [0, 0.5).
+
+    Examples:
+        >>> watch = CalibrationWatch(alpha=0.05)
+        >>> watch.update([0.99] * 10, [1, 0] * 5)  # confidence 0.99, accuracy 0.5
+        True
+        >>> watch.alarm_at, watch.direction
+        (6, 'overconfident')
     """
 
     def __init__(self, alpha: float = 0.05, *, resolution: float = 1e-5, tolerance: float = 0.0) -> None:
@@ -90,18 +96,18 @@ class CalibrationWatch:
         return f"CalibrationWatch(alpha={self.alpha:g}): {self.words}"
 
     def update(self, confidence: Any, correct: Any) -> bool:
-        """See samples, in the order in which they came; returns whether there is an alarm, now or before.
+        """Add samples in order of arrival; return whether there has been an alarm.
 
         The order must not depend on whether predictions were right, as it would if complaints came first.
 
         Args:
-            confidence: a number or (m,), the probability of the predicted class; or (K,) or (m, K), of every class.
-            correct: whether the predicted class was right, as 0 and 1 or truth values, one or (m,); with the
-                probabilities of every class the label, one or (m,).
+            confidence: probability of the predicted class, a number or (m,); or of every class, (K,) or (m, K).
+            correct: 0 or 1, or booleans, a number or (m,): whether the predicted class was right. With probabilities of
+                every class, the labels instead.
 
         Raises:
-            ValueError: shapes that do not fit, confidences outside [0, 1], no distributions, labels that are no
-                classes; nothing of the samples has been counted then.
+            ValueError: shapes that do not fit, confidences outside [0, 1], rows that do not sum to 1, or labels that
+                are not classes; then no sample is counted.
         """
         for part in _chunks(*_checked(confidence, correct)):
             self._update(*part)
@@ -132,27 +138,27 @@ class CalibrationWatch:
 
     @property
     def e_value(self) -> float:
-        """Evidence against calibration now, 1 at the start, at most 1 in the mean while the model is calibrated."""
+        """Current evidence against calibration: 1 at the start; its mean is at most 1 for a calibrated model."""
         return _exp(self._log_e)
 
     @property
     def largest_e_value(self) -> float:
-        """The largest so far, which the alarm goes by."""
+        """The largest e-value so far, which decides on the alarm."""
         return _exp(self._largest)
 
     @property
     def p_value(self) -> float:
-        """Valid at any time, the smallest alpha with which there would be an alarm by now."""
+        """Anytime-valid p-value: the smallest alpha that would have raised an alarm by now."""
         return min(1.0, math.exp(-self._largest))
 
     @property
     def direction(self) -> str:
-        """'overconfident' or 'underconfident', what the bet is on that has gained most of late; '' where none has."""
+        """'overconfident' or 'underconfident', by the bet with the largest recent gain; '' if none gains."""
         return _side(self._best) if self.since else ""
 
     @property
     def since(self) -> int | None:
-        """The sample, counted from 1, since which the best bet has been winning; None where none is."""
+        """The sample, counted from 1, since which the best bet has been winning; None if none is."""
         count = int(self._since.count[self._best])
         return self.steps - count + 1 if count else None
 
@@ -162,7 +168,7 @@ class CalibrationWatch:
 
     @property
     def words(self) -> str:
-        """How it stands, in a sentence or two."""
+        """The current result, in one or two sentences."""
         if not self.steps:
             return "No samples yet."
         limit, allowed = 1 / self.alpha, f", by more than {self.tolerance:g}" if self.tolerance else ""
@@ -183,7 +189,7 @@ class CalibrationWatch:
     # --- its state ------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        """All that it knows, numbers as they are; `from_json` goes on from there."""
+        """The complete state, without rounding; `from_json` restores it."""
         content: dict[str, Any] = {"format": FORMAT, "kind": _KIND, "alpha": self.alpha, "resolution": self.resolution}
         content["tolerance"] = self.tolerance
         content |= {"steps": self.steps, "alarm_at": self.alarm_at, "alarm_bet": self._alarm_bet}
@@ -195,10 +201,10 @@ class CalibrationWatch:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """What `to_json` gave.
+        """Restore a state from `to_json`.
 
         Raises:
-            ValueError: another text, another version of the format, or one that was changed since.
+            ValueError: other text, an unknown format, or a wrong checksum.
         """
         try:
             content = json.loads(text)
@@ -234,21 +240,21 @@ class CalibrationWatch:
         return found
 
     def save(self, path: str | Path) -> None:
-        """Write the state, whole or not at all.
+        """Write the state atomically.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         text = self.to_json()
         write_whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Go on from a state that was saved.
+        """Restore a state that `save` wrote.
 
         Raises:
-            ValueError: another file, or one that was changed or cut.
-            OSError: it cannot be read.
+            ValueError: not such a file, or a changed or truncated one.
+            OSError: the file cannot be read.
         """
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))

@@ -38,9 +38,9 @@ def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path, 
     assert advice.startswith("Use temperature scaling: the NLL falls by")
     assert kept.startswith("calibrator.json holds the fit of temperature: T = ")
     assert split.startswith("The split was random (seed 0)")
-    assert files == f"calibrator.json, metrics.parquet, report.html -> {out}"
+    assert files == f"calibrator.json, metrics.csv, report.html -> {out}"
     assert sorted(path.name for path in out.iterdir()) == sorted(FILES)
-    assert set(pd.read_parquet(out / "metrics.parquet")["method"]) == {"as given", "temperature", "vector"}
+    assert set(pd.read_csv(out / "metrics.csv")["method"]) == {"as given", "temperature", "vector"}
     np.save(tmp_path / "new.npy", logits[:700])
     applied = run("apply", out / "calibrator.json", tmp_path / "new.npy", "--out", tmp_path / "p.npy", "--chunk", 300)
     assert applied.exit_code == 0, applied.output
@@ -66,7 +66,7 @@ def test_calibrate_by_folds_with_chosen_methods(run, tmp_path, draw_logits):
     done = run("calibrate", tmp_path / "z.npy", *flags, "--methods", "focal-temperature:ece, isotonic")
     assert done.exit_code == 0, done.output
     assert "of 3 folds" in (tmp_path / "report" / "report.html").read_text()
-    found = pd.read_parquet(tmp_path / "report" / "metrics.parquet")[["method", "objective"]].drop_duplicates()
+    found = pd.read_csv(tmp_path / "report" / "metrics.csv")[["method", "objective"]].fillna("").drop_duplicates()
     assert [tuple(row) for row in found.to_numpy()] == [
         ("as given", ""),
         ("temperature", "nll"),

@@ -98,8 +98,8 @@ def test_no_file_that_is_read_is_written_over(run, tmp_path):
     np.savez(tmp_path / "x.npz", logits=MANY, labels=TRUE.argmax(-1))
     np.save(tmp_path / "y.npy", TRUE.argmax(-1))
     (tmp_path / "report").mkdir()
-    (tmp_path / "report" / "metrics.parquet").write_bytes((tmp_path / "x.npz").read_bytes())
-    other = tmp_path / "report" / "metrics.parquet"
+    (tmp_path / "report" / "metrics.csv").write_bytes((tmp_path / "x.npz").read_bytes())
+    other = tmp_path / "report" / "metrics.csv"
     refused = run("calibrate", tmp_path / "x.npz", "--test", other, "--out", tmp_path / "report")
     assert refused.exit_code == 1
     assert other.read_bytes() == (tmp_path / "x.npz").read_bytes()

@@ -38,7 +38,7 @@ def test_float32_is_read_as_float32_and_moves_no_metric(probs_and_labels, n, k, 
     seen, check = set(), scores._check
     monkeypatch.setattr(scores, "_check", lambda tolerance, p: seen.add(p.dtype) or check(tolerance, p))
     found = all_metrics(probs, labels)
-    assert seen == {torch.float32}
+    assert seen == {np.dtype(np.float32)}
     confidence, correct = wide.max(1), (wide.argmax(1) == labels).astype(float)
     of_label = wide[np.arange(n), labels]
     by_class = [ece_of(wide[:, c], (labels == c).astype(float)) for c in range(k)]

@@ -23,7 +23,6 @@ from focal_lib.metrics.bins import (
 )
 from focal_lib.metrics.ece_interval import ece_interval
 from focal_lib.metrics.scores import top_label
-from focal_lib.metrics.smooth import smooth_ece_of
 
 
 def slow_ece(confidence, correct, n_bins):
@@ -60,9 +59,10 @@ def test_next_to_an_edge_too_the_bin_is_that_of_a_search(n_bins, kind):
     found = [np.arange(n_bins + 1).astype(kind) / kind(n_bins)]
     for _ in range(3):
         found = [np.nextafter(found[0], kind(0)), *found, np.nextafter(found[-1], kind(2))]
-    values = torch.from_numpy(np.concatenate([*found, np.random.default_rng(0).random(1000).astype(kind)]))
-    edges = torch.arange(1, n_bins, dtype=torch.float64) / n_bins
-    np.testing.assert_array_equal(_width_index(values, edges), torch.bucketize(values.double(), edges))
+    values = np.concatenate([*found, np.random.default_rng(0).random(1000).astype(kind)])
+    edges = np.arange(1, n_bins) / n_bins
+    np.testing.assert_array_equal(_width_index(values, edges), np.searchsorted(edges, values.astype(np.float64)))
+    np.testing.assert_array_equal(assign_bins(values, n_bins, "width"), np.searchsorted(edges, values))
 
 
 def test_edges_zero_and_one():
@@ -128,24 +128,6 @@ def test_classes_and_bins_of_many_classes(kind):
     y = rng.integers(0, 3000, 50)
     by_class = [slow_ece(p[:, k].astype(float), (y == k).astype(float), 15) for k in range(3000)]
     assert classwise_ece(p, y) == pytest.approx(np.mean(by_class), rel=1e-11)
-
-
-def test_a_core_that_searches_call_takes_one_thread(monkeypatch):
-    """Threads begun for a few thousand numbers wait for each other where other processes have the cores."""
-    seen, bincount, outside = [], torch.bincount, torch.get_num_threads()
-    monkeypatch.setattr(
-        torch, "bincount", lambda *args, **kw: seen.append(torch.get_num_threads()) or bincount(*args, **kw)
-    )
-    monkeypatch.setattr(torch, "bucketize", lambda *_, **__: pytest.fail("of all values, on every thread"))
-    torch.set_num_threads(2)
-    try:
-        values = np.random.default_rng(0).random(5000)
-        adaptive_ece_of(values, (values > 0.3).astype(float))
-        smooth_ece_of(values, (values > 0.3).astype(float))
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(outside)
-    assert set(seen) == {1}
 
 
 def test_no_sample_is_dropped_by_equal_mass(probs_and_labels):

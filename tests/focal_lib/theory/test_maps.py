@@ -1,8 +1,10 @@
 """The focal calibration map against 50-digit references, and its properties."""
 
 import json
+import warnings
 from pathlib import Path
 
+import array_api_strict
 import mpmath as mp
 import numpy as np
 import pytest
@@ -273,3 +275,46 @@ def test_the_derivative_by_gamma_is_finite_where_a_branch_ends(at):
     assert torch.isfinite(slope)
     if at == 0:
         assert float(slope) == pytest.approx((near[1] - near[0]) / 1e-7, rel=1e-5)
+
+
+@pytest.mark.parametrize("gamma", [-0.9, 0.5, 2.0, 30.0])
+@pytest.mark.parametrize("tied", [[3.7, 3.7], [1.3, 5.9, 5.9, -2.0], [0.1] * 7, [4.2, -1.0, 4.2, 4.2]])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_ties_at_the_top_stay_ties(tied, gamma, dtype):
+    z = torch.tensor(tied, dtype=dtype)
+    for values in (z, z.double().numpy().astype(np.float32), z.double().numpy()):
+        found = torch.as_tensor(maps.focal_log_probs(values, gamma)).double().numpy()
+        assert len(set(found[np.array(tied) == max(tied)])) == 1
+        assert found.max() == found[np.argmax(tied)]
+
+
+@pytest.mark.parametrize("gamma", [-1.0, -0.5, 0.0, 2.0])
+@pytest.mark.parametrize("function", [maps.focal_log_probs, maps.log_weight, maps.focal_logit, maps.focal_logit_slope])
+def test_compiled_and_exported_in_one_graph(function, gamma):
+    z = torch.randn(8, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) * 5
+
+    class Module(torch.nn.Module):
+        def forward(self, z):
+            return function(z, gamma)
+
+    torch._dynamo.reset()
+    compiled = torch.compile(Module(), fullgraph=True, backend="eager")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        exported = torch.export.export(Module(), (z,)).module()
+    for found in (compiled(z), exported(z)):
+        torch.testing.assert_close(found, function(z, gamma), rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("gamma", [-1.0, -0.5, 0.0, 2.0])
+def test_nothing_beyond_the_array_api_standard(gamma):
+    z = np.random.default_rng(0).normal(size=(5, 4)) * 4
+    maps_of_logits = maps.focal_log_probs, maps.log_weight, maps.focal_logit, maps.inverse_focal_logit
+    for function in (*maps_of_logits, maps.focal_logit_slope):
+        found = function(array_api_strict.asarray(z), gamma)
+        assert isinstance(found, type(array_api_strict.asarray(z)))
+        np.testing.assert_allclose(np.asarray(found), function(z, gamma), rtol=1e-13, atol=1e-13)
+    if gamma >= 0:
+        log_p = maps.focal_log_probs(z, 1.5)
+        found = maps.inverse_focal_log_probs(array_api_strict.asarray(log_p), gamma)
+        np.testing.assert_allclose(np.asarray(found), maps.inverse_focal_log_probs(log_p, gamma), rtol=1e-12)

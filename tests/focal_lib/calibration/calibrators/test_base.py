@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -65,6 +66,24 @@ def test_in_a_pipeline_and_a_search(synthetic_logits):
     search = GridSearchCV(VectorScaling(), {"l2": [1e-4, 1e2]}, scoring="neg_log_loss", cv=3).fit(z, y)
     assert search.best_estimator_.l2 in (1e-4, 1e2)
     assert search.predict_proba(z).shape == z.shape
+
+
+def test_weights_are_handed_on_where_that_is_asked_for(synthetic_logits):
+    z, y = synthetic_logits(300, 3)
+    weights = np.arange(300) % 3 / 1.0
+    with config_context(enable_metadata_routing=True):
+        asked = pickle.loads(pickle.dumps(TemperatureScaling().set_fit_request(sample_weight=True)))
+        asked.set_score_request(sample_weight=False)
+        assert clone(asked).get_metadata_routing().fit.requests == {"sample_weight": True}
+        search = GridSearchCV(asked, {"objective": ["nll"]}, cv=2).fit(z, y, sample_weight=weights)
+    assert search.best_estimator_.temperature_ == TemperatureScaling().fit(z, y, weights).temperature_
+
+
+def test_parameters_by_name():
+    method = VectorScaling().set_params(l2=0.5)
+    assert repr(method) == "VectorScaling(l2=0.5)"
+    with pytest.raises(ValueError, match=r"^parameters must be of l2\. Got C\.$"):
+        method.set_params(C=1)
 
 
 def test_the_class_never_changes(synthetic_logits):

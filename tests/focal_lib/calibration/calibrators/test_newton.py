@@ -10,6 +10,7 @@ from sklearn.base import clone
 from focal_lib.calibration.calibrators import newton
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.calibration.missing_options import MISSING
 from focal_lib.metrics.scores import nll
 from focal_lib.theory.maps import focal_log_probs
 
@@ -29,18 +30,29 @@ def test_derivatives_of_the_nll(classes, gamma):
 
     theta = torch.tensor([0.7, gamma], dtype=torch.float64)
     slope = torch.autograd.functional.jacobian(total, theta)
-    found = newton.focal_sums(0.7, gamma, z, y)
+    found = newton.focal_sums(0.7, gamma, z.numpy(), y.numpy())
     np.testing.assert_allclose(found[:3], [float(total(theta)), *slope], rtol=1e-10)
-    ends = [newton.focal_sums(0.7 + h, gamma, z, y)[1:3] for h in (-1e-5, 1e-5)]
-    across = [newton.focal_sums(0.7, gamma + h, z, y)[1:3] for h in (-1e-5, 1e-5)]
+    ends = [newton.focal_sums(0.7 + h, gamma, z.numpy(), y.numpy())[1:3] for h in (-1e-5, 1e-5)]
+    across = [newton.focal_sums(0.7, gamma + h, z.numpy(), y.numpy())[1:3] for h in (-1e-5, 1e-5)]
     np.testing.assert_allclose(found[[3, 4]], (ends[1] - ends[0]) / 2e-5, rtol=1e-6, atol=1e-5)
     np.testing.assert_allclose(found[[4, 5]], (across[1] - across[0]) / 2e-5, rtol=1e-6, atol=1e-5)
 
 
 def test_large_logits_have_finite_derivatives():
-    z = torch.tensor([[1e4, 0.0, -1e4], [0.0, 0.0, -1e4], [3e3, 3e3, 3e3]], dtype=torch.float64)
+    z = np.array([[1e4, 0.0, -1e4], [0.0, 0.0, -1e4], [3e3, 3e3, 3e3]])
     for gamma in (-0.9, 0.0, 20.0):
-        assert np.isfinite(newton.focal_sums(1.0, gamma, z, torch.tensor([0, 1, 2]))).all()
+        assert np.isfinite(newton.focal_sums(1.0, gamma, z, np.arange(3))).all()
+
+
+@pytest.mark.parametrize("gamma", [-0.9, 0.0, 20.0])
+def test_options_that_are_not_there_add_nothing(gamma):
+    """Columns of samples with fewer options, and a sample with one option alone, which is certain."""
+    z, y = np.random.default_rng(0).normal(size=(40, 3)) * 3, np.arange(40) % 3
+    wide = np.pad(z, ((0, 1), (0, 2)), constant_values=MISSING)
+    wide[-1, 0] = 2.0
+    np.testing.assert_allclose(
+        newton.focal_sums(0.7, gamma, wide, np.r_[y, 0]), newton.focal_sums(0.7, gamma, z, y), rtol=1e-8
+    )
 
 
 @pytest.mark.parametrize("offset", [0.0, 99.0, 5e3])
@@ -57,7 +69,8 @@ def test_derivatives_by_the_temperature(offset, classes):
     beta = torch.tensor(0.7, dtype=torch.float64)
     slope = torch.autograd.functional.jacobian(total, beta)
     curve = torch.autograd.functional.hessian(total, beta)
-    np.testing.assert_allclose(newton.temperature_sums(0.7, z, y), [total(beta), slope, curve], rtol=1e-9)
+    found = newton.temperature_sums(0.7, z.numpy(), y.numpy())
+    np.testing.assert_allclose(found, [total(beta), slope, curve], rtol=1e-9)
 
 
 @pytest.mark.parametrize(("wrong_within", "wrong_outside"), [(0, 400), (300, 0)])

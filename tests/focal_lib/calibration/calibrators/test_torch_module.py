@@ -1,6 +1,7 @@
 """Calibrators as torch modules and as ONNX: the same outputs to 1e-6."""
 
 import io
+import sys
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from focal_lib.calibration.calibrators.focal_temperature import FocalTemperature
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule, write_onnx
+from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
+from focal_lib.calibration.onnx_file import write_onnx
 from focal_lib.theory.maps import focal_log_probs
 from tests.quick import first_is_quick
 
@@ -77,6 +79,27 @@ def test_after_a_network(synthetic_logits):
     again = nn.Sequential(nn.Linear(4, 6), FocalTemperatureModule(1.0, 0.0)).double()
     again.load_state_dict(torch.load(buffer, weights_only=True))
     torch.testing.assert_close(again(x), both(x))
+
+
+@pytest.mark.parametrize("method", METHODS[1:4:2], ids=lambda method: type(method).__name__)
+def test_prediction_is_compiled_whole(synthetic_logits, method):
+    z, y = synthetic_logits(600, 6)
+    fit, tensor = clone(method).fit(z, y), torch.from_numpy(z).requires_grad_()
+    compiled = torch.compile(fit.predict_proba, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(tensor), fit.predict_proba(tensor))
+    assert compiled(tensor).requires_grad
+
+
+def test_without_torch_it_is_said_what_to_install(synthetic_logits, monkeypatch, tmp_path):
+    fit = VectorScaling(1e-3).fit(*synthetic_logits(300, 4))
+    module = fit.to_module()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "focal_lib.calibration.calibrators.torch_module")
+    with pytest.raises(ImportError, match=r"needs the package torch: pip install 'focal-lib\[torch\]'"):
+        fit.to_module()
+    monkeypatch.setattr("focal_lib.calibration.onnx_file.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"needs the package torch: pip install 'focal-lib\[torch\]'"):
+        write_onnx(module, 4, tmp_path / "calibrator.onnx")
 
 
 def test_methods_without_a_module_say_so(synthetic_logits):

@@ -203,7 +203,7 @@ def test_fits_know_the_weights(draw_logits):
 def test_parts_of_samples_are_refused_before_anything_is_fitted(draw_logits, monkeypatch, fit):
     data = replace(draw_logits(100, 2.0), weights=np.full(100, 0.5))
     methods = built(Method("venn-abers", "brier"), Method("structured-matrix", "nll"))
-    monkeypatch.setattr(comparison, "clone", None)  # what a fit begins with
+    monkeypatch.setattr(comparison, "_fitted", None)
     with pytest.raises(ValueError, match=r"leave out venn-abers, structured-matrix, or the weights\.$"):
         fit(data, methods)
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-import torch
-from scipy.special import expit
+from scipy.special import expit, log_softmax
 from scipy.stats import norm
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
@@ -37,22 +36,22 @@ def brier_by_label(p):
 
 def test_moments_are_those_over_all_labels():
     rng = np.random.default_rng(0)
-    log_p, log_r = (torch.log_softmax(torch.from_numpy(rng.normal(size=(4, 3))), -1) for _ in range(2))
-    p, r, w = log_p.exp().numpy(), log_r.exp().numpy(), np.array([1.0, 2.0, 0.5, 0.5])
-    found = moments_of_differences(log_p, log_r, torch.from_numpy(w))
+    log_p, log_r = (log_softmax(rng.normal(size=(4, 3)), -1) for _ in range(2))
+    p, r, w = np.exp(log_p), np.exp(log_r), np.array([1.0, 2.0, 0.5, 0.5])
+    found = moments_of_differences(log_p, log_r, w)
     for row, (a, b) in zip(found, BETWEEN, strict=True):
         q = r**a * p**b
         apart = np.log(r) - np.log(p), brier_by_label(p) - brier_by_label(r)
         wanted = moments(w, q / q.sum(1, keepdims=True), *apart, p.argmax(1))
         np.testing.assert_allclose(row, wanted, rtol=1e-10)
-    for row, a in zip(moments_of_scores(log_p, torch.from_numpy(w)), SHARPENED, strict=True):
+    for row, a in zip(moments_of_scores(log_p, w), SHARPENED, strict=True):
         q = p**a / (p**a).sum(1, keepdims=True)
         np.testing.assert_allclose(row, moments(w, q, -np.log(p), brier_by_label(p), p.argmax(1)), rtol=1e-10)
 
 
 def of_equal_samples(r, p, right, n, level=0.95):
     """Possible mean differences of n samples of two classes, all with these confidences."""
-    log_r, log_p = (torch.log(torch.tensor([[1 - c, c]], dtype=torch.float64)) for c in (r, p))
+    log_r, log_p = (np.log([[1 - c, c]]) for c in (r, p))
     loss = -right * np.log(p / r) - (n - right) * np.log((1 - p) / (1 - r))
     return PossibleLabels(n * moments_of_differences(log_p, log_r), loss, n - right, n).means(level)
 
@@ -94,7 +93,7 @@ def test_the_brier_score_of_the_same_labels():
 
 def test_labels_of_a_group_are_one():
     """Ten samples each: the interval of a tenth of them."""
-    log_r, log_p = (torch.log(torch.tensor([[1 - c, c]], dtype=torch.float64)) for c in (0.9999, 0.99))
+    log_r, log_p = (np.log([[1 - c, c]]) for c in (0.9999, 0.99))
     loss = 2000 * -np.log(0.99 / 0.9999)
     grouped = PossibleLabels(2000 * moments_of_differences(log_p, log_r), loss, 0, 2000, together=10).means(0.95)
     assert grouped["nll"] == pytest.approx(of_equal_samples(0.9999, 0.99, 200, 200)["nll"], rel=1e-9)
@@ -102,7 +101,7 @@ def test_labels_of_a_group_are_one():
 
 def test_an_underconfident_model_without_an_error_may_still_make_some():
     """Right 200 times of 200 at 0.6: what is left open is below 2 %, and not nothing."""
-    log_p = torch.log(torch.tensor([[0.4, 0.6]], dtype=torch.float64))
+    log_p = np.log([[0.4, 0.6]])
     found = PossibleLabels(200 * moments_of_scores(log_p), -200 * np.log(0.6), 0, 200).means(0.95)
     low, high = (-(1 - e) * np.log(0.6) - e * np.log(0.4) for e in (0.0, 0.02))
     assert low - 1e-3 <= found["nll"][0] < found["nll"][1]
@@ -110,8 +109,8 @@ def test_an_underconfident_model_without_an_error_may_still_make_some():
 
 
 def test_an_infinite_loss_leaves_the_brier_score_its_interval():
-    log_r = torch.log(torch.tensor([[0.01, 0.99]], dtype=torch.float64))
-    log_p = torch.tensor([[-np.inf, 0.0]], dtype=torch.float64)
+    log_r = np.log([[0.01, 0.99]])
+    log_p = np.array([[-np.inf, 0.0]])
     of_all = 300 * moments_of_differences(log_p, log_r)
     found = PossibleLabels(of_all, np.inf, 3, 300).means(0.95)
     assert found["brier"][0] < found["brier"][1]
@@ -151,8 +150,8 @@ def test_more_samples_leave_less_open():
 
 def test_a_label_that_one_of_them_excludes_makes_nothing_sure():
     """Of 100 samples none has it, and it may still come."""
-    log_r = torch.log(torch.tensor([[0.01, 0.99]], dtype=torch.float64))
-    log_p = torch.tensor([[-np.inf, 0.0]], dtype=torch.float64)
+    log_r = np.log([[0.01, 0.99]])
+    log_p = np.array([[-np.inf, 0.0]])
     for sign, one, two in ((1, log_p, log_r), (-1, log_r, log_p)):
         of_all = 100 * moments_of_differences(one, two)
         of_all[:, 2] += 3  # of other samples
