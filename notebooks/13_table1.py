@@ -893,13 +893,8 @@ two intervals holds 0 and the other does not; in {clear} of these {len(other)} t
 #
 # ```{solution} ex-table1-adaptive
 # :class: dropdown
-# `summarise(frame).query("metric == 'smooth-ece' and method == 'none'")`. The parquet file can be asked with
-# SQL, too:
-#
-#     duckdb -c "select loss, count(*), avg(value) from 'results/cifar10-record/table.parquet'
-#                where metric = 'smooth-ece' and method = 'none' group by 1"
-#
-# which counts every recorded run, also those of seeds that not all losses have yet.
+# `summarise(frame).query("metric == 'smooth-ece' and method == 'none'")`. The parquet file
+# `results/cifar10-record/table.parquet` has every recorded run, also those of seeds that not all losses have yet.
 # ```
 #
 # :::{admonition} What to remember

@@ -323,11 +323,9 @@ for network in networks.split(","):
 # difference is theirs minus ours, of temperatures theirs by ours minus 1.
 
 # %% tags=["remove-input"]
-libraries, busy, large = (speed.read_speed(name) for name in ("libraries", "busy", "large"))
-Markdown(speed.say_ratios(libraries))
-
-# %% tags=["remove-input"]
-if libraries is not None:
+libraries = speed.read_speed("libraries")
+display(Markdown(speed.say_made("libraries", libraries)))
+if not libraries.empty:
     caption = "Other libraries' time by ours, and the difference of both results"
     display(captioned(speed.compare_ratios(libraries), caption, precision=2, index=False))
 
@@ -338,10 +336,9 @@ if libraries is not None:
 # would be as fast as memory is read once.
 
 # %% tags=["remove-input"]
-Markdown(speed.say_busy(busy))
-
-# %% tags=["remove-input"]
-if busy is not None:
+busy = speed.read_speed("busy")
+display(Markdown(speed.say_made("busy", busy)))
+if not busy.empty:
     caption = "Calls while the machine is quiet, and while processes that never rest have some of its cores"
     display(captioned(speed.tabulate_busy(busy), caption, precision=2, index=False))
 
@@ -353,10 +350,9 @@ if busy is not None:
 # for each sample. A row without a time says why; what an estimate found is of the part that was measured.
 
 # %% tags=["remove-input"]
-Markdown(speed.say_large(large))
-
-# %% tags=["remove-input"]
-if large is not None:
+large = speed.read_speed("large")
+display(Markdown(speed.say_made("large", large)))
+if not large.empty:
     display(captioned(speed.tabulate_large(large), speed.caption_large(large), precision=2, index=False))
 
 # %% tags=["remove-input"]

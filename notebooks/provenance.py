@@ -25,14 +25,13 @@ grid: str = "workflow/grids/fashion-mnist.yaml"  # the grid whose runs make book
 runs: str = "_build/runs"  # where they are
 record: str = "cifar10-record"  # folder in results: runs in bf16
 again: str = "cifar10-precision"  # one of them in float32
-table: str = "kk24-table1"  # a grid whose runs have one network; its time is estimated
 pairs: str = "cifar10-bf16-gpu, cifar10-float32-gpu"  # the same seeds in both, on one GPU
 
 # %% tags=["hide-input"]
 from pathlib import Path
 
 import pandas as pd
-from IPython.display import Markdown, display
+from IPython.display import display
 
 from reproduction import engine
 from reproduction.engine import data
@@ -44,7 +43,7 @@ from reproduction.studies.cifar.other_training import compare_by_seed, compare_r
 from reproduction.studies.shared import speed
 from reproduction.studies.shared.experiments import experiment_table, list_experiments, recorded_data
 from reproduction.studies.shared.over_seeds import say_seeds
-from reproduction.studies.shared.recorded import load_recorded, read_planned, read_table
+from reproduction.studies.shared.recorded import load_recorded, read_table
 
 live = {Path(grid).stem: engine.load_runs(grid, runs)}
 found = list_experiments(live)
@@ -82,21 +81,10 @@ listed.hide().set_uuid("experiments").set_table_attributes(words).set_caption("G
 
 # %% tags=["remove-input"]
 rates = speed.read_training_rates()
-if rates is None:
-    display(Markdown(speed.say_training(None)))
-for device, part in [] if rates is None else rates.groupby("device", sort=False):
+for device, part in [] if rates.empty else rates.groupby("device", sort=False):
     networks = ", ".join(map(in_words, part["network"].unique()))
     caption = f"Speed of training {networks} on {device}"
     display(captioned(speed.tabulate_training(part), caption, precision=1, index=False))
-    display(Markdown(speed.say_training(part)))
-
-# %% tags=["remove-input"]
-cost = "" if rates is None else speed.say_cost(rates, table, read_planned(table))
-note("provenance", whole=engine.read_notes(f"workflow/grids/{table}.yaml").reproduces.split(";")[0])
-note("provenance", cost=cost or "The speed of its network has not been measured.")
-
-# %% [markdown]
-# How long would a whole table take, {glue:text}`provenance-whole:s`? {glue:text}`provenance-cost:s`
 
 # %% [markdown]
 # (sec-provenance-precision)=
@@ -209,4 +197,4 @@ note("provenance", kept=", ".join(titles[:-1]) + f" and {titles[-1]}", folders=l
 # `LICENSE`; `CITATION.cff` says how to cite it. `results/ro-crate-metadata.json` describes the records as an RO-Crate.
 
 # %% tags=["remove-input"]
-foot("provenance", grid=grid, runs=runs, record=record, again=again, table=table, pairs=pairs)
+foot("provenance", grid=grid, runs=runs, record=record, again=again, pairs=pairs)

@@ -23,7 +23,6 @@ def test_record_of_a_tiny_size(tmp_path, monkeypatch):
     assert (found["ratio"] == found["busy_ms"] / found["quiet_ms"]).all()
     assert found["cores"].iloc[0] == os.cpu_count()
     assert "busy / quiet" in result.output
-    assert "At 300 x 3 all" in speed.say_busy(found)
     assert len(speed.tabulate_busy(found)) == len(found)
 
 

@@ -9,16 +9,11 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import argparse
 import functools
 import itertools
-import time
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from focal_lib.atomic_write import write_whole
 from reproduction.checkout import ROOT
 from reproduction.studies.advice.coverage import (
     TEMPERATURES,
@@ -26,7 +21,7 @@ from reproduction.studies.advice.coverage import (
     cover_classwise,
     cover_top_label,
 )
-from reproduction.studies.shared.going_on import made_by, rows_so_far
+from reproduction.studies.shared.going_on import go_on, read_options
 
 OUT = ROOT / "results" / "advice" / "coverage.parquet"
 SAMPLES, CLASSES = (200, 500, 1_000, 5_000, 20_000, 50_000), (2, 10, 100, 1_000)
@@ -39,7 +34,7 @@ def _population(classes: int, temperature: float) -> TopLabelModel:
     return TopLabelModel.of_clouds(classes, temperature, size=_POPULATION[classes])
 
 
-def _count(part: str, n: int, classes: int, temperature: float, number: int) -> list[dict[str, Any]]:
+def _count(number: int, n: int, classes: int, temperature: float, part: str) -> list[dict[str, Any]]:
     """A round's samples of one setting, fewer where they are large."""
     if part == "top label":
         return cover_top_label(_population(classes, temperature), n, 10 if n <= 5_000 else 4, seed=number)
@@ -47,25 +42,15 @@ def _count(part: str, n: int, classes: int, temperature: float, number: int) -> 
 
 
 def main(minutes: float, rounds: int, out: Path = OUT) -> None:
-    """Go on with the record until the processor time or the rounds are used up."""
-    code = made_by(__file__)
-    rows = rows_so_far(out, code["code"])
-    keys = ("round", "samples", "classes", "model", "part")
-    done, end = {tuple(row[key] for key in keys) for row in rows}, time.process_time() + 60 * minutes
-    out.parent.mkdir(parents=True, exist_ok=True)
-    for setting in itertools.product(range(rounds), SAMPLES, CLASSES, TEMPERATURES, ("top label", "classwise")):
-        number, n, classes, model, part = setting
-        if time.process_time() > end:
-            return
-        if setting not in done and (part == "top label" or n * classes <= _MOST):
-            found = _count(part, n, classes, TEMPERATURES[model], number)
-            rows += [dict(zip(keys, setting, strict=True)) | code | row for row in found]
-            write_whole(out, functools.partial(pd.DataFrame(rows).to_parquet, index=False))
+    """Go on with the record until the processor time or the rounds, each of 1 to 10 samples a setting, are used up."""
+    settings = itertools.product(range(rounds), SAMPLES, CLASSES, TEMPERATURES, ("top label", "classwise"))
+    todo = (
+        ((number, n, classes, model, part), functools.partial(_count, number, n, classes, TEMPERATURES[model], part))
+        for number, n, classes, model, part in settings
+        if part == "top label" or n * classes <= _MOST
+    )
+    go_on(out, __file__, ("round", "samples", "classes", "model", "part"), todo, minutes)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=10, help="of processor time")
-    parser.add_argument("--rounds", type=int, default=20, help="each of 1 to 10 samples of every setting")
-    given = parser.parse_args()
-    main(given.minutes, given.rounds)
+    main(**read_options(__doc__, minutes=10, rounds=20))

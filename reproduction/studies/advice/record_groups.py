@@ -12,7 +12,6 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import argparse
 import functools
 import itertools
 from collections.abc import Callable, Iterator
@@ -28,7 +27,7 @@ from reproduction.studies.advice.advice_groups import (
 )
 from reproduction.studies.advice.advice_power import population_with_gain
 from reproduction.studies.advice.advice_rates import Population, made_up_population
-from reproduction.studies.shared.going_on import go_on
+from reproduction.studies.shared.going_on import go_on, read_options
 
 OUT = ROOT / "results" / "advice" / "groups.parquet"
 CLASSES = 10
@@ -57,19 +56,12 @@ def _todo(rounds: int) -> Iterator[tuple[tuple[Any, ...], Callable[[], list[dict
         population, gain = _population(truth, number), 0.0 if isinstance(truth, str) else truth
         for correlation, sizes in itertools.product(CORRELATIONS, SIZES):
             setting = (number, gain, population.name, correlation, sizes_in_words(sizes))
-            yield setting, functools.partial(_decide, population, gain, correlation, sizes, number)
+            yield setting, functools.partial(_decide, population, correlation, sizes, number)
 
 
-def _decide(
-    population: Population, gain: float, correlation: float, sizes: list[int], number: int
-) -> list[dict[str, Any]]:
-    found = judge_advice_in_groups(group_population(population, correlation), sizes, number)
-    return [row | {"gain": gain} for row in found]
+def _decide(population: Population, correlation: float, sizes: list[int], number: int) -> list[dict[str, Any]]:
+    return judge_advice_in_groups(group_population(population, correlation), sizes, number)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=10, help="of processor time")
-    parser.add_argument("--rounds", type=int, default=200)
-    given = parser.parse_args()
-    main(given.minutes, given.rounds)
+    main(**read_options(__doc__, minutes=10, rounds=200))

@@ -12,7 +12,6 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import argparse
 import functools
 import itertools
 from pathlib import Path
@@ -22,7 +21,7 @@ from focal_lib.tool.evaluation.recommendation import RELEVANT
 from reproduction.checkout import ROOT
 from reproduction.studies.advice.advice_power import GAINING, population_with_gain
 from reproduction.studies.advice.advice_rates import judge_advice
-from reproduction.studies.shared.going_on import go_on
+from reproduction.studies.shared.going_on import go_on, read_options
 
 OUT = ROOT / "results" / "advice" / "power.parquet"
 CLASSES = 10
@@ -39,12 +38,8 @@ def main(minutes: float, rounds: int, out: Path = OUT) -> None:
 
 def _decide(number: int, gaining: str, gain: float, n: int) -> list[dict[str, Any]]:
     population = population_with_gain(gaining, gain, CLASSES, seed=number)
-    return [judge_advice(population, n, number) | {"gaining": gaining, "gain": gain}]
+    return [judge_advice(population, n, number)]
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=25, help="of processor time")
-    parser.add_argument("--rounds", type=int, default=40)
-    given = parser.parse_args()
-    main(given.minutes, given.rounds)
+    main(**read_options(__doc__, minutes=25, rounds=40))

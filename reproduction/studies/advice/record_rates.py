@@ -13,7 +13,6 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import argparse
 import functools
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from reproduction.studies.advice.advice_rates import (
     made_up_population,
     recorded_population,
 )
-from reproduction.studies.shared.going_on import go_on
+from reproduction.studies.shared.going_on import go_on, read_options
 
 OUT = ROOT / "results" / "advice" / "decisions.parquet"
 RECORDED = {
@@ -87,8 +86,4 @@ def _decide(truth: str, classes: int, n: int, number: int) -> list[dict[str, Any
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=25, help="of processor time")
-    parser.add_argument("--rounds", type=int, default=200)
-    given = parser.parse_args()
-    main(given.minutes, given.rounds)
+    main(**read_options(__doc__, minutes=25, rounds=200))

@@ -14,6 +14,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
+import functools
 import time
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from reproduction.studies.fcl.fcl_networks import CONVERGING, RECORD, measure_le
 from reproduction.studies.fcl.images import load_pooled, train_on_images
 from reproduction.studies.fcl.moons import train_on_whole_moons
 from reproduction.studies.fcl.plan import EPOCHS, MOON_SAMPLES, N_TRAIN, N_VALIDATION, losses_recorded
-from reproduction.studies.shared.going_on import made_by, rows_so_far
+from reproduction.studies.shared.going_on import go_on, made_by, rows_so_far
 from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons
 from reproduction.studies.shared.moons import moon_truth
 from reproduction.studies.shared.over_seeds import write_table
@@ -61,20 +62,19 @@ def record_images(end: float, out: Path, seeds: tuple[int, ...] = SEEDS, epochs:
         _write(rows, out / "images.parquet")
 
 
-def record_moons(end: float, out: Path, seeds: tuple[int, ...] = MOON_SEEDS, epochs: int = 500) -> None:
+def record_moons(minutes: float, out: Path, seeds: tuple[int, ...] = MOON_SEEDS, epochs: int = 500) -> None:
     """Each loss that is not there yet, on the whole distribution and on samples."""
-    made = made_by("reproduction/studies/fcl/record.py")
-    rows = rows_so_far(out / "moons.parquet", made["code"])
-    done = {(row["lam"], row["absolute"]) for row in rows}
     coarse, fine = moon_truth(step=0.1), moon_truth()
-    for loss in moon_losses():
-        if (loss.lam, loss.absolute) in done or time.process_time() > end:
-            continue
+
+    def measure(loss: MoonLoss) -> pd.DataFrame:
         whole = train_on_whole_moons(loss, seeds, coarse, epochs=epochs, rate=0.02)
         some = train_on_moons(loss, seeds, samples=MOON_SAMPLES, epochs=epochs)[epochs]
-        parts = [(loss, "whole", moon_logits(whole, fine)), (loss, "samples", moon_logits(some, fine))]
-        rows += measure_lean(parts, fine).assign(**made).to_dict("records")
-        _write(rows, out / "moons.parquet")
+        return measure_lean(
+            [(loss, "whole", moon_logits(whole, fine)), (loss, "samples", moon_logits(some, fine))], fine
+        )
+
+    todo = (((loss.lam, loss.absolute), functools.partial(measure, loss)) for loss in moon_losses())
+    go_on(out / "moons.parquet", __file__, ("lam", "absolute"), todo, minutes)
 
 
 def _write(rows: list[dict[str, object]], path: Path) -> None:
@@ -89,6 +89,6 @@ if __name__ == "__main__":
     given = parser.parse_args()
     until = time.process_time() + 60 * given.minutes
     if given.only != "images":
-        record_moons(until, OUT)
+        record_moons(given.minutes, OUT)
     if given.only != "moons":
         record_images(until, OUT)

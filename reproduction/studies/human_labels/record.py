@@ -12,17 +12,14 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import argparse
-import time
+import functools
 from pathlib import Path
 
-import pandas as pd
-
-from focal_lib.atomic_write import write_whole
-from reproduction.checkout import ROOT, commit
+from reproduction.checkout import ROOT
 from reproduction.studies.human_labels.networks import NETWORKS
 from reproduction.studies.human_labels.plan import Plan, losses_compared
 from reproduction.studies.human_labels.raters import RECORD, measure_plans
+from reproduction.studies.shared.going_on import go_on, read_options
 
 OUT = ROOT / "results" / RECORD / "table.parquet"
 SEEDS = {
@@ -51,24 +48,13 @@ def plans(seed: int) -> list[Plan]:
 
 def main(minutes: float, out: Path = OUT, seeds: int = max(SEEDS.values())) -> None:
     """Go on with the record until the processor time or the seeds are used up."""
-    parts = [pd.read_parquet(out)] if out.exists() else []
-    keys = ["model", "classes", "labels", "loss", "seed"]
-    done = {tuple(row) for part in parts for row in part[keys].drop_duplicates().itertuples(index=False)}
-    end, code = time.process_time() + 60 * minutes, commit(written="results")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    for plan in (plan for seed in range(1, seeds + 1) for plan in plans(seed)):
-        if time.process_time() > end:
-            return
-        if (plan.model, plan.classes, plan.labels, plan.label, plan.seed) in done:
-            continue
-        started = time.process_time()
-        table = measure_plans([plan])
-        parts.append(table.assign(cpu_seconds=time.process_time() - started, commit=code))
-        whole = pd.concat(parts, ignore_index=True)
-        write_whole(out, lambda part, whole=whole: whole.to_parquet(part, index=False))  # type: ignore[misc]
+    todo = (
+        ((plan.model, plan.classes, plan.labels, plan.label, plan.seed), functools.partial(measure_plans, [plan]))
+        for seed in range(1, seeds + 1)
+        for plan in plans(seed)
+    )
+    go_on(out, __file__, ("model", "classes", "labels", "loss", "seed"), todo, minutes)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=40, help="of processor time")
-    main(parser.parse_args().minutes)
+    main(**read_options(__doc__, minutes=40))

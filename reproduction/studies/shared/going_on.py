@@ -1,7 +1,9 @@
-"""Records of simulations that go on where they stopped."""
+"""Records of simulations and trainings that go on where they stopped: one recorder for all studies."""
 
 from __future__ import annotations
 
+import argparse
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -43,8 +45,8 @@ def go_on(
     out: Path,
     module: str,
     keys: Sequence[str],
-    todo: Iterable[tuple[tuple[Any, ...], Callable[[], list[dict[str, Any]]]]],
-    minutes: float,
+    todo: Iterable[tuple[tuple[Any, ...], Callable[[], pd.DataFrame | list[dict[str, Any]]]]],
+    minutes: float = math.inf,
 ) -> None:
     """Rows of the settings that a record has not, until all are there or the processor time is used up.
 
@@ -52,7 +54,8 @@ def go_on(
         out: the record, written whole every half minute and at the end.
         module: file of the recorder, whose code the rows name.
         keys: columns that tell settings apart.
-        todo: each setting, its values in these columns, and what gives its rows.
+        todo: each setting, its values in these columns, and what gives its rows. These get the values, and the seconds
+            of processor time that they took, as columns.
         minutes: of processor time.
 
     Raises:
@@ -71,8 +74,20 @@ def go_on(
         if time.process_time() > end:
             break
         if setting not in done:
-            rows += [row | code for row in judge()]
+            started, found = time.process_time(), judge()
+            new = found.to_dict("records") if isinstance(found, pd.DataFrame) else found
+            own = dict(zip(keys, setting, strict=True)) | {"cpu_seconds": time.process_time() - started} | code
+            rows += [row | own for row in new]
         if time.monotonic() - saved > _SAVED_EVERY:
             save()
             saved = time.monotonic()
     save()
+
+
+def read_options(description: str | None, *, minutes: float, **counts: int) -> dict[str, Any]:
+    """Of a recorder's command line: minutes of processor time, and whole numbers by their names."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=minutes, help="of processor time; default: %(default)s")
+    for name, default in counts.items():
+        parser.add_argument(f"--{name}", type=int, default=default, help="default: %(default)s")
+    return vars(parser.parse_args())

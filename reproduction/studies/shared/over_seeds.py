@@ -1,16 +1,16 @@
-"""Tables from many runs: measured to parquet, read with duckdb, summarised and compared over seeds.
+"""Tables from many runs: measured to parquet, summarised and compared over seeds.
 
 focal grid workflow/grids/cifar10-resnet8.yaml --table table.parquet
 """
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
-import duckdb
 import numpy as np
 import pandas as pd
 from scipy.special import softmax
@@ -195,14 +195,11 @@ def summarise(table: pd.DataFrame | Path) -> pd.DataFrame:
     Raises:
         ValueError: rows of one seed that none of these tells apart; the message names the columns that do.
     """
-    return _ask(
-        table,
-        """
-        SELECT dataset, model, loss, method, objective, metric, avg(value) AS mean, stddev_samp(value) AS sd,
-               count(*) AS seeds, avg(temperature) AS temperature, avg(calibration_gamma) AS calibration_gamma
-        FROM runs GROUP BY ALL ORDER BY min(place)
-        """,
-    )
+    groups = _read(table).groupby(list(_ROW[:-1]), sort=False, dropna=False)
+    columns = {"mean": ("value", "mean"), "sd": ("value", "std"), "seeds": ("value", "size")}
+    columns |= {name: (name, "mean") for name in ("temperature", "calibration_gamma")}
+    found: pd.DataFrame = groups.agg(**columns).reset_index()
+    return found
 
 
 def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: float = 0.95) -> pd.DataFrame:
@@ -222,7 +219,7 @@ def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: f
     Raises:
         ValueError: no rows have that baseline, or as `summarise`.
     """
-    runs = _ask(table, "SELECT * FROM runs ORDER BY place")
+    runs = _read(table)
     keys = list(_ROW)
     first, rest = runs[runs[column] == baseline], runs[runs[column] != baseline]
     if first.empty:
@@ -260,24 +257,22 @@ def name_significant(found: pd.DataFrame) -> dict[str, list[str]]:
     return {side: list(found.loc[which & found["significant"], "loss"].map(in_words)) for side, which in sides.items()}
 
 
-def _ask(table: pd.DataFrame | Path, query: str) -> pd.DataFrame:
-    """A query over `runs`, the table with its row number as `place`.
+def _read(table: pd.DataFrame | Path) -> pd.DataFrame:
+    """Of a path, also with wildcards, the rows of all files in the order of their names.
 
     Raises:
+        FileNotFoundError: no such file.
         ValueError: rows that _ROW does not tell apart.
     """
-    with duckdb.connect() as connection:
-        if isinstance(table, pd.DataFrame):
-            connection.register("given", table)
-            source = "given"
-        else:
-            source = f"read_parquet('{str(table).replace(chr(39), 2 * chr(39))}')"
-        connection.execute(f"CREATE TEMP TABLE runs AS SELECT *, row_number() OVER () AS place FROM {source}")
-        _require_apart(connection.execute(_ALIKE).df())
-        return connection.execute(query).df()
+    if not isinstance(table, pd.DataFrame):
+        paths = sorted(glob.glob(str(table)))
+        if not paths:
+            raise FileNotFoundError(f"a table must be there: {table}. Got no such file.")
+        table = pd.concat(map(pd.read_parquet, paths), ignore_index=True)
+    _require_apart(table[table.duplicated(list(_ROW), keep=False)])
+    return table
 
 
-_ALIKE = f"SELECT * EXCLUDE (place) FROM runs QUALIFY count(*) OVER (PARTITION BY {', '.join(_ROW)}) > 1 ORDER BY place"
 _MEASURED = ("value", "temperature", "calibration_gamma")
 
 

@@ -12,18 +12,18 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import argparse
-import time
+import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from reproduction.checkout import ROOT
+from reproduction.engine.data.dataset import Dataset
 from reproduction.engine.data.text import load_elsewhere, load_text
 from reproduction.engine.spec import Spec
-from reproduction.studies.shared.going_on import made_by, rows_so_far
-from reproduction.studies.shared.over_seeds import write_table
+from reproduction.studies.shared.going_on import go_on, read_options
 from reproduction.studies.texts.plan import FIRST_SEED, N_VALIDATION, SETTINGS, make_specs
 from reproduction.studies.texts.texts import RECORD, measure_texts
 from reproduction.studies.texts.train import train_texts
@@ -41,31 +41,24 @@ def specs_of(seed: int) -> Iterator[Spec]:
             yield from make_specs(setting.dataset, seed, setting.losses, **sizes, **network)
 
 
+@functools.cache
+def _dataset(name: str) -> tuple[Dataset, dict[str, Any]]:
+    """The texts, and those elsewhere if a setting asks for them."""
+    dataset = load_text(name)
+    asked = any(setting.elsewhere for setting in SETTINGS.values() if setting.dataset == name)
+    return dataset, load_elsewhere(dataset) if asked else {}
+
+
+def _measure(spec: Spec) -> pd.DataFrame:
+    return measure_texts(train_texts([spec], *_dataset(spec.dataset)))
+
+
 def main(minutes: float, out: Path = OUT, seeds: Sequence[int] = SEEDS) -> None:
     """Go on with the record until the processor time or the seeds are used up."""
-    made = made_by(__file__)
-    rows = rows_so_far(out, made["code"])
-    done = {(row["dataset"], row["loss"], row["seed"]) for row in rows}
-    end = time.process_time() + 60 * minutes
-    out.parent.mkdir(parents=True, exist_ok=True)
-    datasets, others = {}, {}
-    for spec in (spec for seed in seeds for spec in specs_of(seed)):
-        if time.process_time() > end:
-            return
-        name = spec.dataset
-        if (name, spec.label, spec.seed) in done:
-            continue
-        if name not in datasets:
-            datasets[name] = load_text(name)
-            asked = any(setting.elsewhere for setting in SETTINGS.values() if setting.dataset == name)
-            others[name] = load_elsewhere(datasets[name]) if asked else {}
-        started = time.process_time()
-        table = measure_texts(train_texts([spec], datasets[name], others[name]))
-        rows += table.assign(cpu_seconds=time.process_time() - started, **made).to_dict("records")
-        write_table(pd.DataFrame(rows), out)
+    specs = (spec for seed in seeds for spec in specs_of(seed))
+    todo = (((spec.dataset, spec.label, spec.seed), functools.partial(_measure, spec)) for spec in specs)
+    go_on(out, __file__, ("dataset", "loss", "seed"), todo, minutes)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=12, help="of processor time")
-    main(parser.parse_args().minutes)
+    main(**read_options(__doc__, minutes=12))

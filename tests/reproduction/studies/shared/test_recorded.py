@@ -25,7 +25,6 @@ WITHOUT_RUNS = {  # tables alone
     "fcl-networks",
     "human-labels",
     "landscape",
-    "mutants",
     "open-questions",
     "speed",
     "texts",

@@ -1,6 +1,4 @@
-"""What the page says of a record of speed: on made-up tables, on the one there is, and where there is none."""
-
-from dataclasses import replace
+"""The record of speed as tables: made up, the one there is, and none."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +6,6 @@ import pytest
 
 from focal_lib.metrics.by_name import METRICS
 from reproduction.checkout import ROOT
-from reproduction.engine.spec import Spec
 from reproduction.studies.shared import speed
 
 MADE = {"machine": "A, 2 cores, x86_64", "commit": "abc", "others": 0.01}
@@ -50,28 +47,6 @@ LARGE = (
 )
 
 
-# --- other libraries --------------------------------------------------------------------
-
-
-def test_ratios_all_above_one():
-    said = speed.say_ratios(libraries((3.0, 1.24)))
-    assert "The smallest ratio is 1.24, metric 0 of lib (f) at 1,000 x 10." in said
-    assert "0 of 4 ratios are below 1." in said
-    assert "on A, 2 cores, x86_64, at commit abc; other processes had at most 0.01 cores meanwhile." in said
-    assert "Of 2 temperatures ours has the lower NLL in 1, theirs in 1, and in 0 they are equal" in said
-
-
-def test_a_ratio_below_one_is_said_with_its_name():
-    said = speed.say_ratios(libraries((3.0, 2.0), (0.8, 1.5)))
-    assert "The smallest ratio is 0.80" in said
-    assert "1 of 6 ratios is below 1: metric 1 of lib (f) at 50 x 100." in said
-
-
-def test_a_machine_that_was_not_quiet_is_called_so():
-    assert "(not a quiet machine)" in speed.say_ratios(libraries((3.0, 2.0), others=0.7))
-    assert "quiet" not in speed.say_ratios(libraries((3.0, 2.0)))
-
-
 def test_ratios_side_by_side():
     found = speed.compare_ratios(libraries((3.0, 1.24)))
     row = found.set_index("what").loc["metric 0"]
@@ -82,43 +57,13 @@ def test_ratios_side_by_side():
 def test_a_library_that_was_missing_has_no_ratio_and_says_why():
     table = libraries((3.0, 1.24), (NAN, NAN))
     table.loc[table["what"] == "metric 1", "note"] = "not installed"
-    said = speed.say_ratios(table)
-    assert "0 of 4 ratios are below 1." in said
-    assert "2 of the calls could not be compared (lib)" in said
     found = speed.compare_ratios(table).set_index("what")
     assert found["why not"].to_dict() == {"metric 0": "", "metric 1": "not installed", "temperature": ""}
-    assert "No call was compared. 1 of the calls" in speed.say_ratios(table[table["ratio"].isna()].head(1))
 
 
-# --- a busy machine ---------------------------------------------------------------------
-
-
-def test_the_slowest_call_and_one_pass():
-    said = speed.say_busy(busy())
-    assert "With 1 of 2 cores taken" in said
-    assert "at most 2.50 times as long (focal temperature, NLL at 1,000 x 10)" in said
-    assert "1 to 50 %, the largest for all metrics at once at 1,000 x 10" in said
-    assert f"all {len(METRICS)} metrics in one pass took 3.0 ms, the 5 of the table one after another 5.0 ms" in said
+def test_calls_by_their_names():
     names = speed.tabulate_busy(busy())["what"].tolist()
     assert names[:4] == ["all metrics at once", "focal temperature, NLL", "ECE", "adaptive ECE"]
-
-
-def test_one_pass_is_not_said_of_metrics_that_are_not_there():
-    assert "one pass" not in speed.say_busy(busy().iloc[:3])
-
-
-# --- samples in a file ------------------------------------------------------------------
-
-
-def test_what_is_measured_estimated_and_left_out():
-    said = speed.say_large(large(*LARGE))
-    rows = len(METRICS) + 4
-    assert f"Of {rows} rows {rows - 2} are measured, 1 is estimated" in said
-    assert "and 1 has no time" in said
-    assert "The most memory is 0.70 GiB (all metrics at once), 0.40 GiB of it before" in said
-    assert f"one pass took 2.5 s, one after another {len(METRICS):.1f} s" in said
-    assert "differ by at most 1e-02 (focal temperature by adaptive ECE)" in said
-    assert "to the last digit" in speed.say_large(large(*LARGE).drop(index=1))
 
 
 def test_large_table():
@@ -131,39 +76,25 @@ def test_large_table():
     )
 
 
-def test_a_table_of_rows_without_time():
-    said = speed.say_large(large(LARGE[2]))
-    assert "Of 1 rows 0 are measured, 0 are estimated" in said
-    assert "memory is" not in said
-
-
-# --- the record -------------------------------------------------------------------------
-
-
-def test_a_record_that_is_not_there_is_said_with_the_command(tmp_path):
-    for name, say in (("libraries", speed.say_ratios), ("busy", speed.say_busy), ("large", speed.say_large)):
-        assert speed.read_speed(name, tmp_path) is None
-        assert "There is no record" in say(None)
-        assert "`make bench RECORD=1" in say(None)
+def test_where_it_was_measured(tmp_path):
+    assert speed.say_made("busy", busy()) == (
+        "Measured on A, 2 cores, x86_64, at commit abc; other processes had at most 0.01 cores."
+    )
+    for name in ("libraries", "busy", "large"):
+        none = speed.read_speed(name, tmp_path)
+        assert none.empty
+        assert speed.say_made(name, none).startswith("Not measured: `make bench RECORD=1")
     with pytest.raises(ValueError, match="name must be one of libraries, busy, large"):
         speed.read_speed("training")
 
 
 @pytest.mark.parametrize(
-    ("name", "say", "tabulate"),
-    [
-        ("libraries", speed.say_ratios, speed.compare_ratios),
-        ("busy", speed.say_busy, speed.tabulate_busy),
-        ("large", speed.say_large, speed.tabulate_large),
-    ],
+    ("name", "tabulate"),
+    [("libraries", speed.compare_ratios), ("busy", speed.tabulate_busy), ("large", speed.tabulate_large)],
 )
-def test_the_record_of_the_repository(name, say, tabulate):
-    """Where there is one; it names no place of the machine that made it."""
+def test_the_record_of_the_repository(name, tabulate):
+    """It names no place of the machine that made it."""
     table = speed.read_speed(name)
-    if table is None:
-        assert "There is no record" in say(table)
-        return
-    assert "nan" not in say(table)
     assert len(tabulate(table))
     texts = table.select_dtypes(exclude="number").astype(str)
     assert not texts.apply(lambda column: column.str.contains(str(ROOT), regex=False)).any().any()
@@ -190,9 +121,9 @@ ONE_NETWORK = training_rates(
 
 
 def test_training_rates_beside_the_plain_loop_of_their_network(tmp_path):
-    assert speed.read_training_rates(tmp_path) is None
+    assert speed.read_training_rates(tmp_path).empty
     (tmp_path / "training.json").write_text("[]")
-    assert speed.read_training_rates(tmp_path) is None
+    assert speed.read_training_rates(tmp_path).empty
     on_a_core = ONE_NETWORK.assign(device="X, 1 cores, arm")
     (tmp_path / "training.json").write_text(on_a_core.to_json(orient="records"))
     assert set(speed.read_training_rates(tmp_path)["device"]) == {"X, 1 core, arm"}
@@ -213,47 +144,3 @@ def test_training_rates_of_several_devices_and_of_what_no_run_does():
     assert 99.0 not in set(table["images/s"])
     assert 41.0 in set(table["images/s"])
     assert table.loc[table["device"] == "another", "times torchvision's"].tolist() == [1, 0.8, 4, 4.4]
-
-
-def test_what_a_grid_would_take_on_each_device_that_has_a_rate_of_its_network():
-    specs = [Spec(model="mlp", n_train=36_000, epochs=100, seed=seed) for seed in (0, 1)]  # 7.2 million images
-    slow = training_rates(("mlp", "torchvision", "plain", 1, 1000.0)).assign(device="core")
-    fast = training_rates(("mlp", "ours", "graph", 1, 2000.0), ("mlp", "ours", "graph", 2, 9000.0))
-    fast = pd.concat([fast, training_rates(("mlp", "torchvision", "plain", 1, 3000.0))])
-    rates = pd.concat([slow, fast, ONE_NETWORK], ignore_index=True)
-    first, second = speed.say_cost(rates, "some-grid", specs).split(" Ours was not measured. ")
-    assert first == (
-        "On core torchvision's loop, which no run takes, trains MLP in bf16 with 1,000 images a second. At that rate "
-        "the 2 runs of some-grid.yaml, 7,200,000 images, would take 2 hours, evaluation not counted."
-    )
-    assert second.startswith("On card our loop trains MLP in bf16 with 2,000 images a second.")  # one run at a time
-    assert second.endswith("would take 60 minutes, evaluation not counted.")
-    assert speed.say_cost(ONE_NETWORK, "some-grid", specs) == ""
-    slower = fast.assign(precision="float32", images_per_second=1500.0)
-    by_precision = pd.concat([fast, slower], ignore_index=True)
-    for precision, rate in {"bf16": "2,000", "float32": "1,500"}.items():
-        asked = [replace(spec, precision=precision) for spec in specs]
-        assert f"our loop trains MLP in {precision} with {rate} " in speed.say_cost(by_precision, "some-grid", asked)
-    asked = [replace(spec, precision="float32") for spec in specs]
-    assert "torchvision's loop, which no run takes, trains MLP in bf16 with 3,000" in speed.say_cost(
-        fast, "some-grid", asked
-    )
-    assert speed.say_cost(fast[fast["loop"] == "ours"], "some-grid", asked) == ""
-    for others in ([], [*specs, Spec(model="small-cnn")]):
-        with pytest.raises(ValueError, match=r"specs must be of one network\. Got (none|mlp, small-cnn)"):
-            speed.say_cost(rates, "some-grid", others)
-
-
-def test_which_way_of_a_step_is_the_fastest():
-    said = speed.say_training(ONE_NETWORK)
-    assert said == (
-        "a in bf16: 40 images a second by the fastest, the graph step, 4.0 times torchvision's loop, "
-        "5.0 times the plain step. 2 runs at once of a in bf16 by graph steps do 44 together, 1.10 times one."
-    )
-    assert speed.say_training(ONE_NETWORK[2:3]) == "a in bf16: 40 images a second by graph steps."
-    single = ONE_NETWORK[2:3].assign(precision="float32", images_per_second=50.0)
-    said = speed.say_training(pd.concat([ONE_NETWORK[2:3], single]))
-    assert said.endswith(" a does 0.8 times as many in bf16 as in float32.")
-    other = ONE_NETWORK[2:3].assign(device="another")
-    assert "a in bf16 on another: 40 images" in speed.say_training(pd.concat([ONE_NETWORK[2:3], other]))
-    assert "benchmarks.training" in speed.say_training(None)
