@@ -26,15 +26,13 @@ from functools import partial
 from pathlib import Path
 
 import click
-import numpy as np
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.cli.numbers import FiniteNumber
 from reproduction.checkout import ROOT, commit
 from reproduction.engine.files import move_aside
 from reproduction.engine.grids import read_grid
-from reproduction.engine.pace import alike
-from reproduction.engine.preflight import check_runs_apart
+from reproduction.engine.plan import check_runs
 from reproduction.engine.recording import copy_runs, not_recorded
 from reproduction.engine.spec import Spec
 from reproduction.engine.status import CALL_AGAIN, exit_status, status
@@ -92,7 +90,7 @@ class Packer:
         except (RunDamaged, OtherSpecification, OSError):  # a copy that is damaged, or of an attempt before this one
             move_aside(kept / spec.digest)
             fresh = [result]
-        copy_runs(fresh, kept, self.runs, number=np.float32)
+        copy_runs(fresh, kept, self.runs)
         return True
 
 
@@ -102,26 +100,22 @@ def _zip(digests: Iterable[str], kept: Path, target: Path) -> None:
             archive.write(path, path.relative_to(kept))
 
 
-def train(
-    left: Iterable[Spec], command: Sequence[str], window: tuple[float, float], at_once: int, packer: Packer
-) -> set[str]:
-    """Do these runs, so many at once, none begun after the window's end (seconds since 1970); digests of the failed.
+def train(left: Iterable[Spec], command: Sequence[str], until: float, at_once: int, packer: Packer) -> set[str]:
+    """Do these runs, so many at once; digests of the failed.
 
-    Where one has stopped, as its next epoch would end too late, none like it is begun.
+    None is begun after that time (seconds since 1970), nor where one has stopped as its next epoch would end later.
     """
-    waiting, lock = iter(left), threading.Lock()
-    failed, stopped = set[str](), set[str]()
-    since, until = window
+    waiting, lock, failed, stopped = iter(left), threading.Lock(), set[str](), threading.Event()
 
     def work() -> None:
-        while time.time() < until:
+        while time.time() < until and not stopped.is_set():
             with lock:
-                spec = next((spec for spec in waiting if alike(spec) not in stopped), None)
+                spec = next(waiting, None)
             if spec is None:
                 return
-            code = _train_one(spec, [*command, "--until", f"{until:.0f}", "--since", f"{since:.0f}"])
+            code = _train_one(spec, [*command, "--until", f"{until:.0f}"])
             if code == CALL_AGAIN:
-                stopped.add(alike(spec))
+                stopped.set()
             elif code:
                 failed.add(spec.digest)
             else:
@@ -163,12 +157,12 @@ def main(
     minutes: float, grid: Path, runs: Path, home: Path | None, out: Path, device: str, per_device: int, again: bool
 ) -> None:
     """Do runs of GRID for MINUTES, and pack those that have finished."""
-    since = time.time()
+    until = time.time() + 60 * minutes
     try:
         if not commit():
             raise ValueError("FOCAL_COMMIT must be the commit of this copy, where there is no git. It is not set.")
         specs = read_grid(grid)
-        check_runs_apart(grid, specs)
+        check_runs(specs)
         at_home = {path.parent.name for path in home.glob(f"*/{SPEC}")} if home else set[str]()
         packer = Packer(specs, runs, out, at_home)
         runs.mkdir(parents=True, exist_ok=True)
@@ -181,7 +175,7 @@ def main(
         left = [spec for spec, state, _ in stand if spec.digest in packer.damaged or state not in left_out]
         command = [sys.executable, "-m", "focal_lib.cli", "run", "--grid", str(grid), "--root", str(runs)]
         command += ["--device", device, *(["--per-device", str(per_device)] if device == "cuda" else [])]
-        failed = train(left, command, (since, since + 60 * minutes), per_device, packer)
+        failed = train(left, command, until, per_device, packer)
         packed = packer.pack()
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None

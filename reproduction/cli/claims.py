@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.argument("text", required=False)
 @click.option("--json", "as_data", is_flag=True, help="As JSON; its schema is reproduction/ledger/ledger.schema.json.")
 @click.option("--verify", is_flag=True, help="Check again and compare with the verdicts on record.")
-@click.option("--record", is_flag=True, help="Check again and record every verdict, in the README's table, too.")
+@click.option("--record", is_flag=True, help="Check again and record the verdicts, in the README's table, too.")
 @click.option("--paper", help="Only the claims of one paper: kk24, m20, kn24 or l25.")
 @click.option("--boxes", type=click.Path(path_type=Path), help="Write the boxes of a claim's certificate, as JSON.")
 def claims(text: str | None, as_data: bool, verify: bool, record: bool, paper: str | None, boxes: Path | None) -> None:
@@ -35,7 +35,7 @@ def claims(text: str | None, as_data: bool, verify: bool, record: bool, paper: s
 
     One alone is checked now and explained with its evidence.
     With --verify everything is computed anew; the exit status is 1 if a verdict changed.
-    With --record it is computed anew and written down, for the project's authors.
+    With --record it is computed anew and written down, with what is not on record yet, for the project's authors.
     """
     from reproduction.ledger.ledger import ledger, search
 
@@ -114,7 +114,10 @@ def _verify(ids: list[str]) -> None:
 
 def _record(ids: list[str]) -> None:
     from reproduction.ledger import verdicts
+    from reproduction.ledger.ledger import ledger
 
+    known = verdicts.records()
+    ids += [claim.id for claim in ledger() if claim.id not in known and claim.id not in ids]
     try:
         verdicts.record(_checked(ids))
     except (OSError, ValueError) as error:

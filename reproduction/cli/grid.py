@@ -64,15 +64,14 @@ def grid(
 
     A finished run is kept, but for --again. Two grids at once share the runs they have in common.
     --status, --record and --table run nothing: they look at the runs there are. Nor does --dry-run, which times a step
-    of training where no finished run tells how long an image takes. Before it starts, a grid says its cost, too: for
-    that it times steps for some seconds at most, and none where training takes less time.
+    of training of each network.
     """
     from reproduction.checkout import require_checkout
-    from reproduction.engine.grids import read_grid
+    from reproduction.engine.cost import images_to_train
+    from reproduction.engine.grids import read_grid, read_notes
     from reproduction.engine.jobs import check_root, do_grid, is_for_cluster
-    from reproduction.engine.plan import plan_grid, runs_to_do
-    from reproduction.engine.preflight import check_runs_apart
-    from reproduction.engine.status import exit_status, status
+    from reproduction.engine.plan import check_disk, check_runs, say_hours
+    from reproduction.engine.status import exit_status, runs_to_do, status
     from reproduction.engine.store import default_runs
 
     if only_status:
@@ -104,18 +103,20 @@ def grid(
         here = not is_for_cluster(snakemake)
         found = status(specs, root, whole=not dry_run)
         if left := runs_to_do(found, again=again):
-            check_runs_apart(path, left, files=here)
-        plan = plan_grid(
-            path,
-            root,
-            device,
-            cores=0 if isinstance(cores, str) else cores,
-            measure="all" if dry_run else "worth it",
-            again=again,
-            here=here,
-            found=found,
-        )
-        click.echo("\n".join(filter(None, (plan.aims if dry_run else "", plan.costs))), err=not dry_run)
+            check_runs(left, files=here)
+        if dry_run:
+            click.echo(read_notes(path).in_words, nl=False)
+        counts = Counter(state for _, state, _ in found)
+        listed = ", ".join(f"{count} {state}" for state, count in counts.items())
+        click.echo(f"{len(specs)} runs: {listed}; {len(left)} to do.", err=not dry_run)
+        if left:  # what stands before a checkpoint is not subtracted
+            images = sum(map(images_to_train, left))
+            click.echo(f"Images (or texts) to train on, epochs x those of one: at most {images:,}.", err=not dry_run)
+            if dry_run:
+                for line in say_hours(left, device, cores=0 if isinstance(cores, str) else cores):
+                    click.echo(line)
+            if here:
+                check_disk(left, root)
         if dry_run:
             return
         where = {"cores": str(cores), "device": device}
@@ -137,7 +138,7 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
     """Copies of the runs, and a table of them."""
     from reproduction.engine.recording import copy_runs, not_recorded
     from reproduction.engine.store import SPEC, load_runs
-    from reproduction.studies.shared import compute_used, half_precision, over_seeds
+    from reproduction.studies.shared import compute_used, over_seeds
 
     try:
         if table is not None:
@@ -150,9 +151,7 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
         if record is not None:
             if fresh := not_recorded(results, record):
                 check_folder(record, made=True)
-            answer = half_precision.decide(fresh)
-            click.echo(answer.words)
-            copy_runs(fresh, record, root, number=answer.number)
+            copy_runs(fresh, record, root)
             click.echo(f"{len(results)} runs -> {record}; compute used: {compute_used.in_words(results)}")
             if compute_used.update_readme(record.resolve().parent / "README.md"):
                 click.echo(f"compute used -> {record.parent / 'README.md'}")

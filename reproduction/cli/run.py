@@ -36,7 +36,6 @@ class _RunHelp(CommandWithParameters):
 @click.option("--grid", "path", type=GRID_FILE, help="Instead of -p: a run of this grid, the one with that ...")
 @click.option("--digest", help="... digest; if another process does it, one that nobody does.")
 @click.option("--until", type=float, default=math.inf, help="As --minutes; a time in seconds since 1970.")
-@click.option("--since", type=float, help="Of --until: when the time began that is to suffice; default now.")
 def run(
     parameters: tuple[tuple[str, str], ...],
     root: Path | None,
@@ -48,7 +47,6 @@ def run(
     path: Path | None,
     digest: str | None,
     until: float,
-    since: float | None,
 ) -> None:
     """Train one network, go on where it was interrupted, or just say what it gave.
 
@@ -56,15 +54,13 @@ def run(
     """
     from dataclasses import asdict
 
-    from reproduction.engine.cards import place_on_a_card
     from reproduction.engine.grids import make_spec, read_grid_from
-    from reproduction.engine.locks import TimeUp
+    from reproduction.engine.locks import TimeUp, place_on_a_gpu
     from reproduction.engine.run import run_shared
     from reproduction.engine.status import CALL_AGAIN
     from reproduction.engine.store import describe
     from reproduction.parameters import parse_parameters
 
-    since = time.time() if since is None else since
     try:
         given = parse_parameters(parameters)
         if math.isnan(until):
@@ -78,8 +74,8 @@ def run(
             check_folder(page.absolute().parent)
         specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
         until = min(until, time.time() + 60 * minutes) if minutes is not None else until
-        with place_on_a_card(per_device, until=until) if per_device else nullcontext(device) as place:
-            result = run_shared(specs, root, place, again=again, until=until, since=since, progress=path is None)
+        with place_on_a_gpu(per_device, until=until) if per_device else nullcontext(device) as place:
+            result = run_shared(specs, root, place, again=again, until=until, progress=path is None)
         click.echo(f"{describe(result)} -> {result.spec.digest}")
         if page is not None:
             from reproduction.pages.execute import execute, find_source

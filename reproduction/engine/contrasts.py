@@ -121,7 +121,7 @@ def _network(
 
 
 def _contrast(table: str, content: Any, losses: Collection[str], primary: bool = False) -> Contrast:
-    from focal_lib.metrics.by_name import METRICS  # brings PyTorch, which most grids are planned without
+    from focal_lib.metrics.by_name import METRICS  # slow to import, and most grids are planned without
 
     given = _mapping(content, f"a contrast of {table}")
     needed, known = {"name", "metric", "loss", "minus", "claimed"}, {"name", "metric", "minus", "claimed", *_SETTING}

@@ -23,6 +23,14 @@ class GridNotes:
     differs: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
+    @property
+    def in_words(self) -> str:
+        """Lines, each with its end."""
+        lines = [f"Reproduces: {self.reproduces}."] if self.reproduces else []
+        for what, texts in (("Differs from the paper in:", self.differs), ("Missing:", self.missing)):
+            lines += [what, *(f"  {text}" for text in texts)] if texts else []
+        return "".join(f"{line}\n" for line in lines)
+
 
 def default_grid() -> Path:
     """The grid that the book reports."""

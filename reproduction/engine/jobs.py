@@ -21,8 +21,8 @@ import psutil
 
 from focal_lib.atomic_write import check_folder
 from reproduction.checkout import require_checkout
-from reproduction.engine.cards import cards_here
 from reproduction.engine.grids import read_grid
+from reproduction.engine.locks import gpus_here
 from reproduction.engine.status import status
 from reproduction.engine.version import VERSION
 
@@ -112,13 +112,11 @@ def do_grid(
     options = [] if device == "auto" else ["--device", device]
     if device == "cuda" and not cluster:
         options += ["--per-device", str(per_device)]
-        flags += ["--resources", f"gpu_places={len(cards_here()) * per_device}"]
+        flags += ["--resources", f"gpu_places={len(gpus_here()) * per_device}"]
     options += ["--again"] if again else []
-    since = time.time()
-    until = since + 60 * (minutes or 0)
+    until = time.time() + 60 * (minutes or 0)
     if minutes is not None:
-        spent = ["--until", f"{until:.0f}", "--since", f"{since:.0f}"]
-        options += ["--minutes", f"{minutes:g}"] if cluster else spent
+        options += ["--minutes", f"{minutes:g}"] if cluster else ["--until", f"{until:.0f}"]
         minutes = None if cluster else minutes
     root.mkdir(parents=True, exist_ok=True)
     _forget_what_is_not_done(path, root)

@@ -48,20 +48,16 @@ def check_kept(spec: Spec, folder: Path, epoch: int, described: Files) -> Files:
     """The files of weights kept up to an epoch, as a record describes them, if they are as they were.
 
     Args:
-        described: what a checkpoint says of them; one of before says nothing, and whatever can be read is believed.
+        described: what a checkpoint says of them.
 
     Raises:
         RunDamaged: one is missing, or was changed.
+        KeyError: one is not described.
     """
-    found: Files = {}
-    for kept in kept_epochs(spec):
-        name = weights_after(kept)
-        if kept <= epoch:
-            content = checked_bytes(folder, {"files": described}, name)
-            if name not in described:
-                _read_weights(content, folder / name)
-            found |= describe_files({name: content})
-    return found
+    names = [weights_after(kept) for kept in kept_epochs(spec) if kept <= epoch]
+    for name in names:
+        checked_bytes(folder, {"files": described}, name)
+    return {name: described[name] for name in names}
 
 
 def weights_as_bytes(trainer: Trainer) -> bytes:

@@ -1,13 +1,15 @@
-"""A lock for each run, held by the process that does it and gone with that process, however it ends."""
+"""A lock for each run, and for each place on a GPU: held by the process at work, gone with it however it ends."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import getpass
 import logging
 import math
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -77,12 +79,8 @@ def _wait_for(lock: FileLock, name: str, until: float) -> contextlib.AbstractCon
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a process is at it now."""
-    return is_held(folder.parent / ".locks" / folder.name)
-
-
-def is_held(lock_file: Path) -> bool:
-    """Whether a process holds this lock, said at once; where locks cannot be shared, after waiting for other looks."""
+    """Whether a process is at it now, said at once; where locks cannot be shared, after waiting for other looks."""
+    lock_file = folder.parent / ".locks" / folder.name
     if not lock_file.exists():
         return False
     if fcntl is not None:
@@ -109,3 +107,54 @@ def _can_share(lock_file: Path) -> bool:
                 raise
             return False
         return True
+
+
+def gpus_here() -> list[str]:
+    """Names of this machine's GPUs that tell them apart in every process, in PyTorch's order.
+
+    Raises:
+        ValueError: there is none.
+    """
+    import torch
+
+    from reproduction.engine.trainer import pick_device
+
+    pick_device("cuda")
+    found = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())]
+    return [str(getattr(properties, "uuid", i)) for i, properties in enumerate(found)]
+
+
+@contextlib.contextmanager
+def place_on_a_gpu(
+    per_gpu: int, gpus: Sequence[str] | None = None, poll: float = 1.0, until: float = math.inf
+) -> Iterator[str]:
+    """'cuda:<number>', a GPU with fewer than `per_gpu` jobs of this user; waits for one. Each has a job before any two.
+
+    Args:
+        poll: seconds between two looks; until: seconds since 1970, at which waiting ends.
+
+    Raises:
+        ValueError: no GPU.
+        TimeUp: none has a place yet.
+    """
+    gpus = gpus_here() if gpus is None else gpus
+    folder = Path(tempfile.gettempdir(), f"focal-gpus-{getpass.getuser()}")  # of the machine, as they are
+    folder.mkdir(mode=0o700, exist_ok=True)
+    while (taken := _take_place(folder, gpus, per_gpu)) is None:
+        if (left := until - time.time()) <= 0:
+            raise TimeUp("time is up, and every GPU is still taken.")
+        time.sleep(min(poll, left))
+    number, hold = taken
+    with hold:
+        yield f"cuda:{number}"
+
+
+def _take_place(
+    folder: Path, gpus: Sequence[str], per_gpu: int
+) -> tuple[int, contextlib.AbstractContextManager[object]] | None:
+    """The number of a GPU and a place there, held; None where all are taken."""
+    for place in range(per_gpu):
+        for number, gpu in enumerate(gpus):
+            with contextlib.suppress(Timeout):
+                return number, FileLock(folder / f"{gpu}-{place}").acquire(blocking=False)
+    return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,11 +33,6 @@ def machine_name() -> str:
 def spell_cores(machines: str) -> str:
     """'1 core' for the '1 cores' that records have: they write every number so."""
     return machines.replace(", 1 cores,", ", 1 core,")
-
-
-def without_cores(machine: str) -> str:
-    """'AMD EPYC, x86_64' of 'AMD EPYC, 2 cores, x86_64'; a GPU's name as it is."""
-    return re.sub(r", \d+ cores, ", ", ", machine)
 
 
 def processor_name() -> str:

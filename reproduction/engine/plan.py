@@ -1,214 +1,150 @@
-"""What a grid would cost, before any of it is begun."""
+"""Before a grid is trained: whether its runs can be prepared; images, about how many hours, room on the disk."""
 
 from __future__ import annotations
 
+import functools
+import math
 import shutil
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from reproduction.checkout import recorded_folders
+import numpy as np
+
+from focal_lib.threads import one_thread
 from reproduction.engine.cost import images_to_train
-from reproduction.engine.grids import GridNotes, read_grid, read_notes
-from reproduction.engine.machine import cores_here, machine_name, machine_of, spell_cores
+from reproduction.engine.data import check_name, load
+from reproduction.engine.data.images import count_training_images
+from reproduction.engine.data.samples import random_samples
+from reproduction.engine.data.text import TEXT_SETS
+from reproduction.engine.files import DiskFull
+from reproduction.engine.machine import cores_here, machine_of, spell_cores
 from reproduction.engine.spec import Spec
-from reproduction.engine.speed import (
-    Kind,
-    Speed,
-    assume_speed,
-    kind_of,
-    measure_speeds,
-    recorded_speeds,
-)
-from reproduction.engine.status import Status, status
-from reproduction.engine.store import CHECKPOINT, run_folder
-from reproduction.engine.timing import measure_apart
 
-Measure = Literal["all", "worth it", "nothing"]  # which kinds, of those that no record tells of
-
-NOT_DONE = ("running", "newer", "other")  # states of runs that a call would not do; with --again these:
-NOT_EVEN_AGAIN = ("running", "newer")
+if TYPE_CHECKING:
+    import torch
 
 
-@dataclass(frozen=True)
-class Part:
-    """Runs of a grid that take alike long an image: how many are to be done, their images, how fast that goes."""
-
-    kind: Kind
-    runs: int
-    images: int
-    speed: Speed | None = None  # None: not known
-    why_not: str = ""
-
-    @property
-    def hours(self) -> float | None:
-        """Of one core or GPU."""
-        return None if self.speed is None else self.images * self.speed.seconds / 3600
-
-    def __str__(self) -> str:
-        line = f"  {self.kind}: {self.runs:,} run{'s' * (self.runs != 1)}, {self.images:,} images"
-        if self.speed is None:
-            return f"{line}, hours not known{f': {self.why_not}' if self.why_not else ''}"
-        flops = "" if self.speed.flops is None else f"; {self.speed.flops / 1e9:.3g} GFLOP an image"
-        return f"{line}, {_hours(self.hours)} h\n    {_few(1 / self.speed.seconds)} images/s: {self.speed.basis}{flops}"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A grid's runs that are to be done: how many images, at most, and about how many hours."""
-
-    notes: GridNotes
-    runs: int
-    finished: int
-    left_out: tuple[tuple[str, int], ...]  # states of runs that a call would not do, and how many those are
-    begun: int  # of the runs to be done, those that go on from a checkpoint
-    parts: tuple[Part, ...]
-    machine: str  # '' where the runs are done on others
-    at_once: int
-    unit: str  # 'core' or 'GPU'
-
-    @property
-    def images(self) -> int:
-        """Epochs times the images of one, over all runs to be done; those before a checkpoint are not subtracted."""
-        return sum(part.images for part in self.parts)
-
-    @property
-    def hours(self) -> float | None:
-        """Of one core or GPU; None if a part's are not known."""
-        known = [part.hours for part in self.parts]
-        return None if None in known else sum(hours or 0 for hours in known)
-
-    @property
-    def aims(self) -> str:
-        """What the grid stands for, what it does otherwise and lacks."""
-        lines = [f"Reproduces: {self.notes.reproduces}."] if self.notes.reproduces else []
-        for what, texts in (("Differs from the paper in", self.notes.differs), ("Missing", self.notes.missing)):
-            lines += [f"{what}:", *(f"  {text}" for text in texts)] if texts else []
-        return "\n".join(lines)
-
-    @property
-    def costs(self) -> str:
-        """Runs, images and hours."""
-        to_do = sum(part.runs for part in self.parts)
-        left_out = ", ".join(f"{count} {state}" for state, count in self.left_out)
-        ending = f"; left out: {left_out}." if left_out else "."
-        lines = [f"{self.runs} runs: {self.finished} finished, {to_do} to do{ending}"]
-        if not self.parts:
-            return lines[0]
-        amount = f"at most {self.images:,}; {self.begun} begun, which go on" if self.begun else f"{self.images:,}"
-        lines += [f"Images (or texts) to train on, epochs x those of one: {amount}."]
-        if not self.machine:
-            return "\n".join(lines)
-        lines += map(str, self.parts)
-        hours_on = f"Hours on {spell_cores(self.machine)}"
-        if self.hours is None:
-            return "\n".join([*lines, f"{hours_on}: not known."])
-        flops = [part.images * part.speed.flops for part in self.parts if part.speed and part.speed.flops]
-        total = f", {sum(flops):.2g} FLOP" if len(flops) == len(self.parts) else ""
-        lines.append(f"{hours_on}: {_hours(self.hours, 'about ')} of one {self.unit}{total};")
-        lines.append(f"{_hours(self.hours / self.at_once)} with {self.at_once} at once, if none slows another.")
-        return "\n".join(lines)
-
-
-def _few(value: float | None) -> str:
-    """Two digits are all that an estimate has."""
-    return "?" if value is None else f"{float(f'{value:.2g}'):,g}"
-
-
-def _hours(value: float | None, about: str = "") -> str:
-    return "less than 0.001" if value is not None and value < 0.001 else f"{about}{_few(value)}"
-
-
-def _not_to_do(again: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """States of finished runs, and of those that a call would not do."""
-    return ((), NOT_EVEN_AGAIN) if again else (("done",), NOT_DONE)
-
-
-def runs_to_do(found: Iterable[Status], *, again: bool = False) -> list[Spec]:
-    """Those that a call would do: not finished, but for `again`, and nobody else's."""
-    finished, refused = _not_to_do(again)
-    return [entry.spec for entry in found if entry.state not in (*finished, *refused)]
-
-
-def plan_grid(
-    path: str | Path,
-    root: Path,
-    device: str = "auto",
-    *,
-    cores: int = 0,
-    measure: Measure = "all",
-    again: bool = False,
-    here: bool = True,
-    found: Sequence[Status] | None = None,
-) -> Plan:
-    """What the grid's runs that are not finished would cost on this machine.
-
-    Left out is what no call would do: runs that another process does, of a newer training code, or whose folder holds
-    another run.
+def check_runs(specs: Iterable[Spec], *, files: bool = True) -> None:
+    """Whether every run can be prepared, as far as names, numbers and the data that are here tell.
 
     Args:
-        root: the runs there are; their records tell how fast this machine is, and those of results/ what such a
-            machine was.
-        device: of the runs; 'auto' is the GPU where there is one.
-        cores: to be used at once; 0: all.
-        again: what is finished counts as to be done, too.
-        measure: time a step where no record tells; 'worth it': within seconds, in a process of its own, and not
-            where the runs take less time than that. Otherwise PyTorch is imported only where there is a GPU.
-        here: the runs are done on this machine; otherwise it is not looked at, and only images are told.
-        found: where the grid's runs stand, if that is known: each finished one's record is read for it.
+        files: look for the data here; not where the runs are done on other machines.
 
     Raises:
-        ValueError: a bad grid, or a device that is not there.
+        ValueError: a run, which is named, asks for a data set, network or loss that there is not, or that do not go
+            together, or for more images than there are; FOCAL_STEP names no way of a step.
+        NotADirectoryError: FOCAL_DATA is no folder.
     """
-    specs, notes = read_grid(path), read_notes(path)
-    found = status(specs, root) if found is None else found
-    finished, refused = _not_to_do(again)
-    left = runs_to_do(found, again=again)
-    states = Counter(entry.state for entry in found)
-    left_out = tuple((state, states[state]) for state in refused if states[state])
-    begun = sum((run_folder(spec, root) / CHECKPOINT).is_file() for spec in left)
-    machine, at_once, unit, where = machine_name() if here else "", cores or cores_here(), "core", "cpu"
-    on_gpu = device.startswith("cuda")
-    if here and left and (measure == "all" or on_gpu or (device == "auto" and shutil.which("nvidia-smi"))):
-        from reproduction.engine.trainer import pick_device
+    import torch
 
-        picked = pick_device(device)
-        where = str(picked)
-        if on_gpu := picked.type == "cuda":
-            import torch
+    from reproduction.engine.step import pick_way
 
-            machine, unit = machine_of(picked), "GPU"
-            at_once = torch.cuda.device_count() if picked.index is None else 1
-    groups: Mapping[Kind, list[Spec]] = defaultdict(list)
-    for spec in left:
-        groups[kind_of(spec, on_gpu)].append(spec)
-    images = {kind: sum(map(images_to_train, runs)) for kind, runs in groups.items()}
-    known: dict[Kind, Speed | str] = {}
-    if here and left:
-        known |= recorded_speeds(recorded_folders(), machine, on_gpu, "in results/, on such a machine")
-        known |= recorded_speeds([root], machine, on_gpu)
-        new = {kind: runs[0] for kind, runs in groups.items() if kind not in known}
-        known |= _measured(path, new, images, where, measure)
-    parts = []
-    for kind, runs in groups.items():
-        speed = known.get(kind, "")
-        parts.append(Part(kind, len(runs), images[kind], *((None, speed) if isinstance(speed, str) else (speed,))))
-    done = sum(states[state] for state in finished)
-    return Plan(notes, len(specs), done, left_out, begun, tuple(parts), machine, at_once, unit)
+    pick_way(torch.device("cpu"), one_graph=True, captures=True)
+    count = functools.cache(count_training_images) if files else None  # a grid has few data sets
+    for spec in specs:
+        try:
+            _check(spec, count)
+        except ValueError as error:
+            raise ValueError(f"run {spec.digest} ({spec.name}): {error}") from None
 
 
-def _measured(
-    path: str | Path, first: Mapping[Kind, Spec], images: Mapping[Kind, int], device: str, measure: Measure
-) -> Mapping[Kind, Speed | str]:
-    """Of kinds that no record tells of, by the first run of each."""
-    if measure == "nothing" or not first:
-        return {}
-    if measure == "all":
-        import torch
+def _check(spec: Spec, count: Callable[[str], int | None] | None) -> None:
+    from focal_lib.losses.by_name import build
+    from reproduction.engine.fit import check_recipe
+    from reproduction.engine.models import check_model
 
-        return measure_speeds(first.values(), torch.device(device))
-    assumed = {kind: speed for kind in first if (speed := assume_speed(kind, images[kind])) is not None}
-    left = [spec for kind, spec in first.items() if kind not in assumed]
-    return assumed | (measure_apart(path, left, device) if left else {})
+    name, there = spec.dataset, None
+    kind = TEXT_SETS[name].kind if name in TEXT_SETS else "images"
+    if count is not None:
+        check_name(name)
+        there = count("cifar10" if name.startswith("cifar10-c-") else name) if kind == "images" else None
+    check_model(spec.model, name, kind)
+    check_recipe(spec, kind, spec.n_train)
+    build(spec.loss, spec.gamma, spec.lam, spec.training.epochs)
+    if there is not None and spec.n_train + spec.n_validation > there:
+        asked = f"{spec.n_train} + {spec.n_validation}"
+        raise ValueError(f"n_train + n_validation must be at most {there} of {name}. Got {asked}.")
+
+
+def check_disk(specs: Iterable[Spec], root: Path) -> None:
+    """DiskFull where there is no room for the weights of these runs."""
+    import torch
+
+    from reproduction.engine.models import build_for
+
+    @functools.cache
+    def count_weights(dataset: str, model: str) -> int:
+        if (samples := random_samples(dataset, 1)) is None:
+            return 0  # nothing is known of it before it is read
+        with torch.device("meta"):
+            return sum(weights.numel() for weights in build_for(model, samples).state_dict().values())
+
+    needed = sum(4 * count_weights(spec.dataset, spec.model.removesuffix("-glove")) for spec in specs) / 1e9
+    free = shutil.disk_usage(next(path for path in (root, *root.absolute().parents) if path.exists())).free / 1e9
+    if free < needed:
+        raise DiskFull(f"{root} must have room for the weights of the runs, {needed:.2f} GB. Got {free:.2f} GB free.")
+
+
+def say_hours(specs: Iterable[Spec], device: str = "auto", *, cores: int = 0) -> list[str]:
+    """Lines on how long these runs would take here, by a timed step for each data set, network and precision.
+
+    ValueError where the device is not there. `cores` are to be used at once; 0: all.
+    """
+    import torch
+
+    from reproduction.engine.precision import pick_precision
+    from reproduction.engine.trainer import pick_device
+
+    where, groups, lines, total = pick_device(device), defaultdict(list), [], 0.0
+    unit, at_once = "core", cores or cores_here()
+    if where.type == "cuda":
+        unit, at_once = "GPU", torch.cuda.device_count() if where.index is None else 1
+    for spec in specs:
+        slower = ("hessian-trace",) if spec.loss == "hessian-trace" and spec.lam else ()  # with 0 it is not computed
+        groups[spec.dataset, spec.model, pick_precision(spec.training.precision, where), *slower].append(spec)
+    for alike, runs in groups.items():
+        seconds, basis = _measure(runs[0], where)
+        images = sum(map(images_to_train, runs))
+        total += (hours := seconds * images / 3600)
+        lines.append(f"  {', '.join(alike)}: {len(runs)} runs, {images:,} images, {_few(hours)} h, {basis}")
+    used = f"{_few(total)} of one {unit}, {_few(total / at_once)} with {at_once} at once"
+    return [*lines, f"Hours on {spell_cores(machine_of(where))}: {used}, if none slows another."]
+
+
+def _few(hours: float) -> str:
+    """Two digits are all that an estimate has."""
+    return "not known" if math.isnan(hours) else "< 0.001" if hours < 0.001 else f"{float(f'{hours:.2g}'):,g}"
+
+
+def _measure(spec: Spec, where: torch.device) -> tuple[float, str]:
+    """Seconds of a core or GPU for an image, and of how many the timed step was; or nan, and why."""
+    n, on_cpu = spec.training.batch_size, where.type == "cpu"
+    try:
+        with one_thread() if on_cpu else nullcontext():
+            if on_cpu:  # a step of about a second
+                n = min(n, max(2, int(1 / _time_step(spec, where, 2))))
+            return _time_step(spec, where, n), f"by a step on {n}, not compiled"
+    except (ValueError, OSError, ImportError, RuntimeError, MemoryError) as error:
+        return math.nan, (str(error).strip().splitlines() or [type(error).__name__])[-1]  # of PyTorch's the last line
+
+
+def _time_step(spec: Spec, where: torch.device, n: int) -> float:
+    from reproduction.engine.fit import fresh_trainer
+    from reproduction.engine.trainer import to_tensors
+
+    if (data := random_samples(spec.dataset, n)) is None:  # the user's own
+        data = load(spec.dataset)
+        data = replace(data, train=data.train.take(np.arange(n) % len(data.train)))
+    alike = replace(spec, model=spec.model.removesuffix("-glove"), batch_size=n, learning_rate=1e-6, epochs=9)
+    trainer, samples = fresh_trainer(alike, data, n, where), to_tensors(data.train, where, 0.5, 0.25)
+    trainer.fast_objective = trainer.objective  # to compile takes a minute
+    clock = time.process_time if where.type == "cpu" else time.perf_counter
+    trainer.train_epoch(*samples)  # warms up
+    started = clock()
+    trainer.train_epoch(*samples)
+    return (clock() - started) / n

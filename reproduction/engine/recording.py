@@ -49,15 +49,10 @@ def not_recorded(results: Iterable[Result], destination: Path) -> list[Result]:
     return left
 
 
-def record_runs(
-    specs: Iterable[Spec], destination: Path, root: str | Path | None = None, *, number: type[np.floating] = np.float32
-) -> int:
+def record_runs(specs: Iterable[Spec], destination: Path, root: str | Path | None = None) -> int:
     """Copy finished runs to keep: history, specification, logits of validation and test. Returns their number.
 
     What is there already is not written again.
-
-    Args:
-        number: what logits are kept as; they are loaded as float32.
 
     Raises:
         RunMissing, RunDamaged: a run that is not finished, or not whole; or the copy there is not.
@@ -67,20 +62,18 @@ def record_runs(
     """
     results = [load(spec, root) for spec in specs]
     require_one_version(results)
-    copy_runs(not_recorded(results, destination), destination, root, number=number)
+    copy_runs(not_recorded(results, destination), destination, root)
     return len(results)
 
 
-def copy_runs(
-    results: Iterable[Result], destination: Path, root: str | Path | None = None, *, number: type[np.floating]
-) -> None:
-    """Write copies of loaded runs that have none there; arguments and errors as `record_runs`."""
+def copy_runs(results: Iterable[Result], destination: Path, root: str | Path | None = None) -> None:
+    """Write copies of loaded runs that have none there; errors as `record_runs`."""
     for result in results:
-        _write_copy(result, run_folder(result.spec, root), destination / result.spec.digest, number)
+        _write_copy(result, run_folder(result.spec, root), destination / result.spec.digest)
 
 
 def _require_copy(kept: Result, result: Result, target: Path) -> None:
-    """A copy in half precision is one, too."""
+    """A copy in half precision, as some on record are, is one, too."""
     same = kept.training_version == result.training_version
     for name in ("validation", "test"):
         one, two = (getattr(which, name).logits.astype(np.float16) for which in (kept, result))
@@ -89,12 +82,12 @@ def _require_copy(kept: Result, result: Result, target: Path) -> None:
         raise FileExistsError(f"{target} must be a copy of this run, or nothing yet. Got one of another attempt.")
 
 
-def _write_copy(result: Result, source: Path, target: Path, number: type[np.floating]) -> None:
+def _write_copy(result: Result, source: Path, target: Path) -> None:
     arrays: dict[str, np.ndarray] = {}
     for name in ("validation", "test"):
         part: Logits = getattr(result, name)
-        arrays |= {f"{name}_logits": part.logits.astype(number), f"{name}_labels": part.labels}
-    arrays |= {logits_after(epoch): part.logits.astype(number) for epoch, part in result.test_by_epoch.items()}
+        arrays |= {f"{name}_logits": part.logits, f"{name}_labels": part.labels}
+    arrays |= {logits_after(epoch): part.logits for epoch, part in result.test_by_epoch.items()}
     contents = {HISTORY: (source / HISTORY).read_bytes(), LOGITS: as_npz(arrays)}
     record = json.loads((source / SPEC).read_text())
     record |= {"checksum": array_checksum(arrays), "files": describe_files(contents)}

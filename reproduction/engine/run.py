@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import psutil
 
 import focal_lib
 from focal_lib.atomic_write import check_folder, remove_leftovers, sync_folder
@@ -34,7 +33,6 @@ from reproduction.engine.kept_epochs import (
 )
 from reproduction.engine.locks import RunTaken, TimeUp, held
 from reproduction.engine.machine import computes_bf16, machine_of, processor_name
-from reproduction.engine.pace import Tempo, known_pace
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import (
     CHECKPOINT,
@@ -72,6 +70,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)  # warnings reach stderr without any setting
 
+# what a checkpoint holds beside the trainer, before the first epoch; nothing changes these lists
+_BEGUN: dict[str, Any] = {"rows": [], "seconds": 0.0, "machines": [], "ways": [], "weights": {}}
+
 
 class OtherPrecision(ValueError):
     """A run that began in another precision than it would go on in here."""
@@ -84,7 +85,6 @@ def run(
     *,
     again: bool = False,
     until: float = math.inf,
-    since: float | None = None,
     wait: bool = True,
     progress: bool = False,
 ) -> Result:
@@ -98,9 +98,6 @@ def run(
         device: 'auto', 'cpu', 'cuda', 'cuda:1'.
         again: move a finished run aside and make it anew, and whatever else is finished in its folder.
         until: seconds since 1970; no epoch is begun that would end later, but for one, and waiting ends.
-        since: when the time began that lasts until then, if before this call. Then none is begun that would end later
-            by what earlier tries took, or those of runs like it; but for one where all of that time is too short, less
-            what passes before a run can begin.
         wait: for another process that is doing this run; otherwise RunTaken.
 
     Raises:
@@ -120,7 +117,7 @@ def run(
     check_folder(folder, made=True)
     with held(folder, f"run {spec.digest} ({spec.name})", wait, until):
         if again or _current(spec, root) is None:
-            _do(spec, root, device, until, since, progress, again)
+            _do(spec, root, device, until, progress, again)
     return load(spec, root)
 
 
@@ -208,23 +205,19 @@ def _move_aside(spec: Spec, folder: Path, reason: str) -> dict[str, str]:
     return {"instead_of": aside.name, "reason": reason}
 
 
-def _do(
-    spec: Spec, root: str | Path | None, device: str, until: float, since: float | None, progress: bool, again: bool
-) -> None:
+def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress: bool, again: bool) -> None:
     """Prepare, train, keep; what cannot be prepared leaves no folder, and what is finished in its place."""
     from reproduction.engine.fit import prepare
-    from reproduction.engine.trainer import pick_device
 
-    tempo = Tempo(spec, machine_of(pick_device(device)), time.time())
-    tempo.known = known_pace(spec, root, tempo.machine) if until < math.inf else None
-    _require_time(tempo, until, since)
+    if time.time() >= until:
+        raise TimeUp("no time was left to begin.")
     trainer, parts = prepare(spec, device)
     folder, replaced = run_folder(spec, root), _set_aside(spec, root, again)
     _clear(folder, replaced)
     kept = _resume(spec, folder, trainer, again)
     if kept is None:  # a trainer restored by half is none
         trainer, parts = prepare(spec, device)
-        kept = {"rows": [], "seconds": 0.0}
+        kept = _BEGUN
     if trainer.epoch == 0 and any((folder / name).exists() for name in (SPEC, HISTORY, WEIGHTS)):
         if not (reason := _remake_logits(spec, folder, trainer, parts)):
             return
@@ -235,38 +228,20 @@ def _do(
     log_attempt(folder, "start", epoch=trainer.epoch, precision=trainer.precision, step=trainer.way)
     (folder / FAILURE).unlink(missing_ok=True)  # of an earlier try: this one may be stopped, and goes on then
     try:
-        _train(spec, folder, trainer, parts, kept, tempo, until, progress)
+        _train(spec, folder, trainer, parts, kept, until, progress)
     except TimeUp:
-        log_attempt(folder, "stopped", epoch=trainer.epoch, **tempo.told())
+        log_attempt(folder, "stopped", epoch=trainer.epoch)
         raise
     except RunDamaged as error:  # weights that were kept: their checkpoint is not gone on from
-        log_attempt(folder, "failed", epoch=trainer.epoch, **tempo.told())
+        log_attempt(folder, "failed", epoch=trainer.epoch)
         raise RunDamaged(f"{error} The next call begins it anew.") from None
     except Exception as error:
-        log_attempt(folder, "failed", epoch=trainer.epoch, **tempo.told())
+        log_attempt(folder, "failed", epoch=trainer.epoch)
         reason = json.dumps({"spec": spec.as_dict, "reason": str(error)}, indent=1)
         with suppress(OSError):  # a full disk has room for neither
             write(folder / FAILURE, reason.encode())
         raise
-    log_attempt(folder, "done", **tempo.told())
-
-
-def _require_time(tempo: Tempo, until: float, since: float | None) -> None:
-    if (left := until - tempo.begun) <= 0:
-        raise TimeUp("no time was left to begin.")
-    whole = left if since is None else until - since
-    if tempo.known and left < tempo.known.begin <= whole - _start_up(tempo.begun, whole):
-        raise TimeUp(
-            f"no time was left to begin: that and an epoch take {tempo.known.begin:.1f} s, and {left:.1f} s are left."
-        )
-
-
-def _start_up(begun: float, whole: float) -> float:
-    """Seconds of a call that pass before it can begin a run: else one that just fits would wait for ever.
-
-    What this process took, or a tenth of the call, as Snakemake takes some seconds, too; at most half a minute.
-    """
-    return min(30.0, max(whole / 10, begun - psutil.Process().create_time()))
+    log_attempt(folder, "done")
 
 
 def _clear(folder: Path, replaced: dict[str, str]) -> None:
@@ -321,8 +296,9 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str
 
     checkpoint = folder / CHECKPOINT
     if not checkpoint.exists():
-        return {"rows": [], "seconds": 0.0}
-    like = {"digest": spec.digest, "version": str(VERSION), "rows": None, "seconds": None, "trainer": trainer.shape()}
+        return _BEGUN
+    like = {"digest": spec.digest, "version": str(VERSION), "precision": None, "trainer": trainer.shape()}
+    like |= dict.fromkeys(_BEGUN)
     try:
         kept = read_checkpoint(checkpoint, like)
         _restore(spec, folder, trainer, kept)
@@ -351,7 +327,7 @@ def _restore(spec: Spec, folder: Path, trainer: Trainer, kept: dict[str, Any]) -
         if type(epoch) is not int or not 0 < epoch <= trainer.recipe.epochs or type(rows) is not list:
             raise ValueError(f"epoch {epoch} of {trainer.recipe.epochs}, rows of {type(rows).__name__}")
         _refuse_other_precision(spec, kept, trainer.precision)
-        kept["weights"] = check_kept(spec, folder, epoch, kept.get("weights", {}))
+        kept["weights"] = check_kept(spec, folder, epoch, kept["weights"])
         trainer.restore(kept["trainer"])
     except (RunDamaged, OtherPrecision):
         raise
@@ -362,7 +338,7 @@ def _restore(spec: Spec, folder: Path, trainer: Trainer, kept: dict[str, Any]) -
 
 def _refuse_other_precision(spec: Spec, kept: Mapping[str, Any], here: str) -> None:
     """A run has one name, and its record one precision; 'auto' is bf16 on a GPU."""
-    if (began := kept.get("precision", here)) != here:  # checkpoints of before tell none
+    if (began := kept["precision"]) != here:
         raise OtherPrecision(
             f"run {spec.digest} ({spec.name}) must go on in {began}, as it began on {kept['machines'][-1]}. Got {here} "
             f"here: use such a device, begin it anew with --again, or name a precision (precision: {began}), which "
@@ -376,7 +352,6 @@ def _train(
     trainer: Trainer,
     parts: Parts,
     kept: dict[str, Any],
-    tempo: Tempo,
     until: float,
     progress: bool,
 ) -> None:
@@ -385,19 +360,18 @@ def _train(
     from reproduction.engine.checkpoint import write_checkpoint
     from reproduction.engine.fit import do_epoch, evaluated
 
-    rows, before, begun = list(kept["rows"]), kept["seconds"], time.time()
-    machines = list(dict.fromkeys([*kept.get("machines", []), tempo.machine]))  # a checkpoint may have been carried
-    before_told = ["not told"] if trainer.epoch else []  # by checkpoints of before
-    ways = list(dict.fromkeys([*kept.get("ways", before_told), trainer.way]))  # FOCAL_STEP may have changed
-    weights = dict(kept.get("weights", {}))  # files of those kept on the way, described
+    rows, before, begun, lasted = list(kept["rows"]), kept["seconds"], time.time(), list[float]()
+    machine = machine_of(parts["train"][1].device)
+    machines = list(dict.fromkeys([*kept["machines"], machine]))  # a checkpoint may have been carried
+    ways = list(dict.fromkeys([*kept["ways"], trainer.way]))  # FOCAL_STEP may have changed
+    weights = dict(kept["weights"])  # files of those kept on the way, described
     epochs = trainer.recipe.epochs
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
         started = time.time()
         rows += do_epoch(spec, trainer, parts)
         weights |= keep_weights(spec, folder, trainer)
-        now = time.time()
-        tempo.add(started, now)
-        time_up = epoch < epochs and now + tempo.epoch > until
+        lasted.append((now := time.time()) - started)
+        time_up = epoch < epochs and now + max(lasted[1:] or lasted) > until  # on a GPU the first compiles, too
         if time_up or evaluated(spec, epoch):
             state = {"rows": rows, "seconds": before + now - begun, "trainer": trainer.state()}
             made_by = {"digest": spec.digest, "version": str(VERSION), "precision": trainer.precision}

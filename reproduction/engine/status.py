@@ -65,6 +65,12 @@ def _read_whole(one: Status, root: str | Path | None) -> Status:
     return one
 
 
+def runs_to_do(found: Iterable[Status], *, again: bool = False) -> list[Spec]:
+    """Those that a call would do: not finished, but for `again`, and nobody else's."""
+    left_out = {"running", "newer"} if again else {"running", "newer", "other", "done"}
+    return [entry.spec for entry in found if entry.state not in left_out]
+
+
 def exit_status(states: Iterable[str]) -> int:
     """0 where every run is done; 1 where the rest wait for a person: failed, newer or other; else CALL_AGAIN."""
     left = {state for state in states if state != "done"}

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 import zipfile
 
 import numpy as np
@@ -172,14 +173,12 @@ def test_what_failed_is_tried_again_when_asked(place, in_process):
     assert in_process[0] == [second.digest, first.digest]
 
 
-def test_where_a_run_has_stopped_none_like_it_is_begun(place, in_process):
+def test_where_a_run_has_stopped_none_is_begun(place, in_process):
     tried, codes = in_process
-    (place / "grid.yaml").write_text(GRID.replace("n_train: 60", "n_train: [60, 50]"))
-    specs = read_grid(place / "grid.yaml")
-    codes |= {spec.digest: CALL_AGAIN for spec in specs}
+    first, _ = read_grid(place / "grid.yaml")
+    codes[first.digest] = CALL_AGAIN
     assert call(place, 5).exit_code == CALL_AGAIN
-    by_digest = {spec.digest: (spec.n_train, spec.seed) for spec in specs}
-    assert [by_digest[digest] for digest in tried] == [(60, 0), (50, 0)]
+    assert tried == [first.digest]
 
 
 @pytest.mark.parametrize(
@@ -194,11 +193,12 @@ def test_what_a_run_said_last_is_told_with_the_time_of_the_call(place, monkeypat
     commands = []
     monkeypatch.setattr(train_within, "commit", lambda: "abc")
     monkeypatch.setattr(train_within.subprocess, "run", lambda command, **_: commands.append(command) or done)
+    began = time.time()
     first = call(place, 5).stdout.splitlines()[0]
     assert said in first
     assert "warnings" not in first
     given = dict(zip(commands[-1][4::2], commands[-1][5::2], strict=True))
-    assert float(given["--until"]) - float(given["--since"]) == pytest.approx(300, abs=1)
+    assert 299 < float(given["--until"]) - began < 330
 
 
 @pytest.mark.parametrize("name", ["kk24-gpu.yaml", "kk24-gpu-cifar100.yaml"])

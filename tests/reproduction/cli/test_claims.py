@@ -98,13 +98,21 @@ def test_verify_says_how_many_verdicts_lack_the_kernels_word(run, monkeypatch):
     assert result.output.endswith("here it rests on sympy and ball arithmetic.\n")
 
 
-def test_record_refuses_a_part_of_the_ledger_and_says_what_changed(run, monkeypatch):
-    check = Check("kk24.prop1", Record("REFUTED", "never"), Record("PROVED"))
+def test_record_says_what_changed_and_where_it_was_written(run, monkeypatch):
+    """Recording itself is in test_verdicts; here nothing may come near the project's own record."""
+    check, taken = Check("kk24.prop1", Record("REFUTED", "never"), Record("PROVED")), []
     monkeypatch.setattr(verdicts, "check_all", lambda ids: iter([check]))
+    monkeypatch.setattr(verdicts, "record", taken.extend)
     result = run("kk24.prop1", "--record")
-    assert result.exit_code == 1
-    assert "kk24.prop1: PROVED -> REFUTED, never" in result.output
-    assert "every claim must be checked to be recorded" in result.output
+    assert taken == [check]
+    assert "\nkk24.prop1: PROVED -> REFUTED, never\n" in result.output
+    assert result.output.endswith("1 verdicts -> verdicts.json, README.md\n")
+
+    def refuse(checks):
+        raise FileNotFoundError("needs a checkout")
+
+    monkeypatch.setattr(verdicts, "record", refuse)
+    assert run("kk24.prop1", "--record").exit_code == 1
 
 
 @pytest.mark.slow

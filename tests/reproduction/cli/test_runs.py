@@ -6,21 +6,21 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from focal_lib import cli
+from reproduction.engine import recording
 from reproduction.engine.grids import read_grid
 from reproduction.engine.jobs import Ended
 from reproduction.engine.locks import TimeUp
 from reproduction.engine.recording import record_runs
 from reproduction.engine.run import run as train
 from reproduction.engine.spec import Spec
-from reproduction.engine.status import status
+from reproduction.engine.status import Status, status
 from reproduction.engine.trainer import NonFiniteLoss
-from reproduction.studies.shared import compute_used, half_precision
+from reproduction.studies.shared import compute_used
 
 SMALL = {"n_train": "60", "n_validation": "30", "epochs": "2", "batch_size": "20", "evaluate_every": "1"}
 
@@ -122,30 +122,17 @@ def test_a_run_of_a_grid_by_its_digest(run, grid, tmp_path):
     assert (tmp_path / "there" / f"{spec.digest}.1" / "logits.npz").is_file()
 
 
-def test_a_run_that_stops_says_so(run, monkeypatch):
+def test_a_run_that_stops_says_so(run):
     stopped = run("run", *flags(), "--until", "1")
     assert (stopped.exit_code, stopped.output) == (75, "Stopped: no time was left to begin.\n")
 
 
-@pytest.mark.parametrize("given", [[], ["--since", "5"]])
-def test_a_run_knows_since_when_its_time_is_spent(run, monkeypatch, given):
-    asked = []
-
-    def run_shared(specs, root, device, **options):
-        asked.append(options["since"])
-        raise TimeUp("planted")
-
-    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "run_shared", run_shared)
-    assert run("run", *flags(), "--minutes", "9", *given).exit_code == 75
-    assert asked == ([5] if given else [pytest.approx(time.time(), abs=20)])
-
-
 def test_a_run_waits_for_a_gpu_until_its_time_is_up(run, monkeypatch):
-    def place(per_device, until):
+    def place(per_gpu, until):
         assert 500 < until - time.time() <= 540
         raise TimeUp("time is up, and every GPU is still taken.")
 
-    monkeypatch.setattr("reproduction.engine.cards.place_on_a_card", place)
+    monkeypatch.setattr("reproduction.engine.locks.place_on_a_gpu", place)
     stopped = run("run", *flags(), "--device", "cuda", "--per-device", "1", "--minutes", "9")
     assert (stopped.exit_code, stopped.output) == (75, "Stopped: time is up, and every GPU is still taken.\n")
 
@@ -192,23 +179,25 @@ def test_a_table_beside_a_record_holds_what_was_recorded_before(run, grid, tmp_p
     assert pd.read_parquet(table)["loss"].unique().tolist() == ["cross-entropy", "focal 1"]
 
 
-def test_only_runs_without_a_copy_decide_how_they_are_recorded(run, grid, tmp_path, monkeypatch):
+def test_only_runs_without_a_copy_are_recorded(run, grid, tmp_path, monkeypatch):
     path, kept, asked = grid("gamma: [0, 1]"), tmp_path / "kept", []
     first, second = read_grid(path)
     train(first)
     train(second)
     record_runs([first], kept)
 
-    def decide(results):
-        asked.append([result.spec for result in results])
-        return half_precision.Answer(np.float32, "So be it.")
+    copy = recording._write_copy
 
-    monkeypatch.setattr(half_precision, "decide", decide)
+    def write(result, *places):
+        asked.append(result.spec)
+        copy(result, *places)
+
+    monkeypatch.setattr(recording, "_write_copy", write)
     assert "2 runs -> " in run("grid", path, "--record", kept).output
     other = Path(shutil.copytree(kept / second.digest, tmp_path / "other" / first.digest))
     shutil.copyfile(kept / first.digest / "spec.json", other / "spec.json")
     assert run("grid", path, "--record", tmp_path / "other").exit_code == 1
-    assert asked == [[second]]  # a copy in the way is found before anything is fitted
+    assert asked == [second]  # a copy in the way is found before anything is written
 
 
 def test_a_bad_grid_is_named(run, grid):
@@ -244,23 +233,23 @@ def test_grid_within_minutes_says_what_is_left(run, grid, jobs):
     assert run("grid", grid("gamma: 0")).exit_code == 0
 
 
-def test_grid_says_images_and_hours_before_it_starts(run, grid, monkeypatch):
+def test_grid_says_images_before_it_starts(run, grid, monkeypatch):
     def do_grid(*_, **__):
         raise OSError("begun")
 
     monkeypatch.setattr("reproduction.engine.jobs.do_grid", do_grid)
     *told, last = run("grid", grid("gamma: [0, 1]"), "--device", "cpu").stderr.splitlines()
     assert last == "Error: begun"
-    assert told[1] == "Images (or texts) to train on, epochs x those of one: 240."
-    assert [line.partition(": ")[2] for line in told if line.startswith("Hours on ")] == [
-        "less than 0.001 of one core;"
+    assert told == [
+        "2 runs: 2 waiting; 2 to do.",
+        "Images (or texts) to train on, epochs x those of one: at most 240.",
     ]
 
 
 def test_grid_without_a_checkout_is_refused_before_it_is_planned(run, grid, tmp_path, monkeypatch):
     path = grid("gamma: [0, 1]")
     monkeypatch.setattr("reproduction.checkout.ROOT", tmp_path)
-    monkeypatch.setattr("reproduction.engine.plan.plan_grid", None)
+    monkeypatch.setattr("reproduction.engine.plan.check_runs", None)
     refused = run("grid", path)
     assert refused.exit_code == 1
     assert refused.stderr.startswith("Error: a grid of runs needs a checkout of the project")
@@ -295,9 +284,9 @@ def test_a_cluster_has_gpus_that_its_login_node_lacks(run, grid, jobs, monkeypat
     path = grid("gamma: [0, 1]")
     done = run("grid", path, "--device", "cuda", "--minutes", "110", *flags)
     assert done.exit_code == 0, done.output
-    assert done.stderr.splitlines()[1:] == ["Images (or texts) to train on, epochs x those of one: 240."]
+    assert done.stderr.splitlines()[1:] == ["Images (or texts) to train on, epochs x those of one: at most 240."]
     assert asked[0]["more"] == flags
-    assert "has 0 GPUs" in run("grid", path, "--device", "cuda").output
+    assert "has 0 GPUs" in run("grid", path, "--device", "cuda", "--dry-run").output
 
 
 def test_no_epoch_of_the_run_is_begun_after_its_time(small_data, tmp_path):
@@ -385,7 +374,6 @@ def test_what_is_recorded_says_what_it_cost(run, grid, tmp_path):
     (tmp_path / "README.md").write_text(f"# Runs\n\n{compute_used.START}\n{compute_used.END}\n\nMore.\n")
     done = run("grid", path, "--record", tmp_path / "kept")
     assert done.exit_code == 0, done.output
-    assert "Logits are recorded in float" in done.output
     assert "2 runs -> " in done.output
     assert "; compute used: 240 images in 0 minutes of one run at a time, on " in done.output
     text = (tmp_path / "README.md").read_text()
@@ -403,6 +391,17 @@ def test_a_grid_has_one_core_or_more(run, grid, jobs, cores):
     assert asked == []
     assert run("grid", grid("gamma: 0"), "--cores", "2e0").exit_code == 0
     assert asked[0]["cores"] == "2"
+
+
+def test_what_no_call_would_do_is_not_counted(run, grid, tmp_path, monkeypatch):
+    path = grid("gamma: [0, 1, 2, 3, 4]")
+    states = ["done", "running", "newer", "stopped", "waiting"]
+    entries = [Status(spec, state, "") for spec, state in zip(read_grid(path), states, strict=True)]
+    monkeypatch.setattr(sys.modules["reproduction.engine.status"], "status", lambda specs, root, whole: entries)
+    first, second, *_ = run("grid", path, "--dry-run").output.splitlines()
+    assert first == "5 runs: 1 done, 1 running, 1 newer, 1 stopped, 1 waiting; 2 to do."
+    assert second.endswith(": at most 240.")
+    assert run("grid", path, "--dry-run", "--again").output.splitlines()[0].endswith("; 3 to do.")
 
 
 def test_what_a_run_cannot_do_is_told_before_the_first_is_begun(run, grid, jobs):
@@ -466,7 +465,7 @@ def test_finished_runs_need_no_data(run, grid, jobs, monkeypatch, tmp_path):
     path = grid("gamma: 0")
     train(read_grid(path)[0])
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "gone"))
-    assert run("grid", path, "--dry-run").output.startswith("1 runs: 1 finished, 0 to do")
+    assert run("grid", path, "--dry-run").output == "1 runs: 1 done; 0 to do.\n"
     refused = run("grid", path, "--dry-run", "--again")
     assert refused.exit_code == 1
     assert "FOCAL_DATA must be a folder" in refused.output

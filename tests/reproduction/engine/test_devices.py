@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from focal_lib.losses.by_name import BUILDERS, build
+from focal_lib.loss_records import LOSS_RECORDS
+from focal_lib.losses.by_name import build
 from focal_lib.losses.focal import FocalLoss
 from reproduction.engine import models
 from reproduction.engine.recipes import RECIPES
@@ -37,7 +38,7 @@ def step_on_gpu(make_loss):
         return trainer.objective(images, labels, crops, index), trainer.logits(images)
 
 
-@pytest.mark.parametrize("name", sorted(BUILDERS.keys() - LOOK_AT_VALUES))
+@pytest.mark.parametrize("name", sorted(LOSS_RECORDS.keys() - LOOK_AT_VALUES))
 def test_a_step_is_on_one_device(name):
     loss, logits = step_on_gpu(lambda: build(name, 2.0, 0.5, 7))
     assert (loss.device, loss.dtype, loss.shape) == (GPU, torch.float32, ())

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 from yaml import safe_load
 
 from reproduction.checkout import ROOT
@@ -59,8 +60,7 @@ def test_two_grids_at_once(small_data, tmp_path):
         assert reason in output.splitlines()
         assert "Traceback" not in output
         before, _, _ = output.partition("Building DAG of jobs")
-        assert "hours not known" not in before
-        assert "\nHours on " in before
+        assert "\n2 runs: " in f"\n{before}"
     assert not list((tmp_path / "my runs").glob(".logs-*"))
 
 
@@ -331,3 +331,89 @@ def test_who_waits_elsewhere_than_in_the_main_thread_answers_no_signals():
 def test_a_root_that_snakemake_would_change_is_refused(tmp_path, name, told):
     with pytest.raises(ValueError, match=told):
         jobs.do_grid(tmp_path / "grid.yaml", tmp_path / name)
+
+
+# --- what Snakemake is asked for --------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The command that do_grid would give to Snakemake."""
+    monkeypatch.delenv("SNAKEMAKE_PROFILE", raising=False)
+    commands = []
+    monkeypatch.setattr(jobs.subprocess, "Popen", lambda command, **_: commands.append(command))
+    monkeypatch.setattr(jobs, "_wait", lambda process, minutes: commands[-1].append(minutes) or 0)
+    monkeypatch.setattr(jobs, "gpus_here", lambda: ["a", "b"])
+
+    def ask(tmp_path, **options):
+        (tmp_path / "grid.yaml").write_text("gamma: 1\n")
+        assert jobs.do_grid(tmp_path / "grid.yaml", tmp_path / "runs", **options).code == 0
+        *command, minutes = commands[-1]
+        given = [part.removeprefix("run_options=") for part in command if str(part).startswith("run_options=")]
+        return command, given[0].split() if given else [], minutes
+
+    return ask
+
+
+def test_here_the_scheduler_knows_the_places_and_a_job_takes_one(asked, tmp_path):
+    command, options, _ = asked(tmp_path, device="cuda", per_device=3)
+    assert command[command.index("--resources") + 1] == "gpu_places=6"
+    assert options == ["--device", "cuda", "--per-device", "3"]
+    command, options, _ = asked(tmp_path)
+    assert "--resources" not in command
+    assert options == []
+
+
+def test_on_a_cluster_a_job_takes_what_it_was_given_and_has_its_own_minutes(asked, tmp_path):
+    more = ["--profile", "workflow/slurm/gpu"]
+    command, options, minutes = asked(tmp_path, device="cuda", minutes=110, more=more)
+    assert "--resources" not in command
+    assert options == ["--device", "cuda", "--minutes", "110"]
+    assert minutes is None  # Snakemake is not stopped
+    _, options, minutes = asked(tmp_path, minutes=9, again=True)
+    assert options[:2] == ["--again", "--until"]
+    assert 500 < float(options[2]) - time.time() <= 541
+    assert minutes == 9
+
+
+@pytest.mark.parametrize(
+    ("more", "profile", "cluster"),
+    [
+        ("", "", False),
+        ("--jobs 3 --verbose", "none", False),
+        ("--executor slurm", "", True),
+        ("--executor=slurm", "", True),
+        ("--jobs 9 -e slurm", "", True),
+        ("-eslurm", "", True),
+        ("--executor local", "", False),
+        ("-e local", "a-cluster", False),  # of a profile, the resources
+        ("-e local -e slurm", "", True),
+        ("--executor dryrun", "", False),
+        ("--profile workflow/slurm/gpu", "", True),
+        ("--profile=workflow/slurm/gpu", "", True),
+        ("--profile none", "a-cluster", False),
+        ("--workflow-profile there", "", True),
+        ("--workflow-profile none", "", False),
+        ("--workflow-profile none", "a-cluster", True),
+        ("--executor-like x", "", False),
+        ("", "a-cluster", True),
+    ],
+)
+def test_what_hands_jobs_to_other_machines(monkeypatch, more, profile, cluster):
+    monkeypatch.setenv("SNAKEMAKE_PROFILE", profile)
+    assert jobs.is_for_cluster(more.split()) == cluster
+
+
+def test_a_job_takes_a_place_here_and_a_gpu_on_the_cluster():
+    """Of the places that `focal grid` counts, and of the GPUs that Slurm knows."""
+    (train,) = re.findall(r"^rule train:\n((?:    .*\n)+)", (ROOT / "workflow" / "Snakefile").read_text(), re.M)
+    assert re.findall(r"^    resources: (\S+)", train, re.M) == ["gpu_places=1"]
+    profile = safe_load((ROOT / "workflow" / "slurm" / "gpu" / "config.yaml").read_text())
+    assert profile["executor"] == "slurm"
+    assert profile["default-resources"]["gres"] == "gpu:1"
+
+
+def test_no_gpu_here(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    with pytest.raises(ValueError, match=r"this machine has 0 GPUs. Got 'cuda'"):
+        jobs.do_grid(tmp_path / "grid.yaml", tmp_path, device="cuda")

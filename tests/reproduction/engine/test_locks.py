@@ -13,9 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from reproduction.engine import locks
-from reproduction.engine.locks import RunTaken, TimeUp, held, is_locked
+from reproduction.engine.locks import RunTaken, TimeUp, held, is_locked, place_on_a_gpu
 
 HOLDER = """
 import sys, time
@@ -120,3 +121,84 @@ def test_where_locks_cannot_be_shared_a_look_tells_the_same(tmp_path, monkeypatc
     with held(tmp_path / "x", "run x"):
         assert is_locked(tmp_path / "x")
     assert not is_locked(tmp_path / "x")
+
+
+# --- places on GPUs ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(locks.tempfile, "gettempdir", lambda: str(tmp_path))
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_each_gpu_gets_a_job_before_one_gets_two():
+    with contextlib.ExitStack() as stack:
+        taken = [stack.enter_context(place_on_a_gpu(2, ["a", "b", "c"])) for _ in range(6)]
+    assert taken == ["cuda:0", "cuda:1", "cuda:2"] * 2
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_jobs_that_choose_at_once_share_out_all_places():
+    together = threading.Barrier(6)
+
+    def choose(_):
+        together.wait()
+        with place_on_a_gpu(3, ["a", "b"], poll=0.01, until=time.time() + 60) as device:
+            together.wait()  # nobody leaves before all have chosen
+            return device
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sorted(pool.map(choose, range(6))) == ["cuda:0"] * 3 + ["cuda:1"] * 3
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_a_full_machine_is_waited_for():
+    holding, done = threading.Event(), threading.Event()
+
+    def hold():
+        with place_on_a_gpu(1, ["a"]):
+            holding.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    holding.wait()
+    threading.Timer(0.3, done.set).start()
+    started = time.monotonic()
+    with place_on_a_gpu(1, ["a"], poll=0.05) as device:
+        assert device == "cuda:0"
+    assert time.monotonic() - started > 0.2
+    thread.join()
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_a_full_machine_is_waited_for_until_the_time_is_up():
+    with place_on_a_gpu(1, ["a"]):
+        started = time.time()
+        told = "time is up, and every GPU is still taken"
+        with pytest.raises(TimeUp, match=told), place_on_a_gpu(1, ["a"], until=started + 0.1):
+            pass
+        assert 0.1 <= time.time() - started < 0.9  # not the second between two looks
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_a_killed_job_frees_its_place(tmp_path):
+    code = (
+        "import sys, time; from reproduction.engine import locks; locks.tempfile.gettempdir = lambda: sys.argv[1]\n"
+        "with locks.place_on_a_gpu(1, ['a', 'b']) as device: print(device, flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"cuda:0\n"
+    with place_on_a_gpu(1, ["a", "b"]) as device:
+        assert device == "cuda:1"
+    process.kill()
+    process.wait()
+    with place_on_a_gpu(1, ["a", "b"]) as device:
+        assert device == "cuda:0"
+
+
+def test_no_gpu(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    with pytest.raises(ValueError, match=r"this machine has 0 GPUs. Got 'cuda'"), place_on_a_gpu(1):
+        pass

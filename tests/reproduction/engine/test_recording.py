@@ -1,4 +1,4 @@
-"""Copies of runs to keep: whole, of one version, in half precision where that is asked for."""
+"""Copies of runs to keep: whole, of one version."""
 
 import json
 
@@ -9,7 +9,16 @@ import pytest
 from reproduction.engine.recording import record_runs
 from reproduction.engine.run import run, trained
 from reproduction.engine.status import status
-from reproduction.engine.store import RunDamaged, RunMissing, SeveralVersions, load, load_runs
+from reproduction.engine.store import (
+    RunDamaged,
+    RunMissing,
+    SeveralVersions,
+    array_checksum,
+    as_npz,
+    describe_files,
+    load,
+    load_runs,
+)
 from tests.reproduction.conftest import SMALL
 
 
@@ -28,15 +37,21 @@ def test_copies_keep_what_a_table_needs(finished, tmp_path):
         record_runs([spec], tmp_path / "kept2", tmp_path / "nowhere")
 
 
-def test_a_copy_in_half_precision_loads_as_float32_and_is_a_copy_still(finished, tmp_path):
+def test_a_copy_in_half_precision_loads_as_float32_and_is_a_copy_still(finished, tmp_path, change_record):
+    """As some of those on record are."""
     spec, _, whole = finished
-    record_runs([spec], tmp_path / "kept", tmp_path, number=np.float16)
-    with np.load(tmp_path / "kept" / spec.digest / "logits.npz") as file:
-        assert file["test_logits"].dtype == np.float16
+    record_runs([spec], tmp_path / "kept", tmp_path)
+    folder = tmp_path / "kept" / spec.digest
+    with np.load(folder / "logits.npz") as file:
+        arrays = {name: file[name].astype(np.float16 if "logits" in name else np.int64) for name in file.files}
+    (folder / "logits.npz").write_bytes(content := as_npz(arrays))
+    files = {"files": describe_files({"logits.npz": content})}
+    change_record(folder, checksum=array_checksum(arrays), **files)
     kept = load(spec, tmp_path / "kept").test.logits
     assert kept.dtype == np.float32
     np.testing.assert_array_equal(kept, whole.test.logits.astype(np.float16))
     assert record_runs([spec], tmp_path / "kept", tmp_path) == 1
+    assert (folder / "logits.npz").read_bytes() == content
     assert status([spec], tmp_path / "kept")[0][1:] == ("done", "")
 
 

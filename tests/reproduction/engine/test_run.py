@@ -104,17 +104,6 @@ def test_a_run_that_goes_on_with_another_way_of_a_step_names_both(small, tmp_pat
     assert record["step"] == "plain then compiled"
 
 
-def test_a_checkpoint_of_before_that_tells_no_precision_goes_on(small, tmp_path, killed, epochs):
-    killed(2, small(), tmp_path)
-    checkpoint = tmp_path / small().digest / "checkpoint"
-    content = read_checkpoint(checkpoint, {})
-    del content["precision"]
-    write_checkpoint(checkpoint, content)
-    epochs.clear()
-    run(small(), tmp_path)
-    assert epochs == [2, 3]
-
-
 def test_the_checkpoint_goes_when_all_else_is_on_the_disk(small, tmp_path, disk_events):
     """A power cut loses an epoch, no run."""
     run(small(epochs=1), tmp_path)
@@ -536,68 +525,9 @@ def test_a_run_that_failed_before_and_was_stopped_now_is_stopped(small, tmp_path
     assert exit_status([entry.state]) == CALL_AGAIN
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """Shows a second more at each look, from 0 at its call: one to begin, one for the loop, two an epoch."""
-
-    def begin():
-        looks = itertools.count()
-        monkeypatch.setattr(sys.modules["reproduction.engine.run"], "time", SimpleNamespace(time=lambda: next(looks)))
-
-    return begin
-
-
-def test_a_run_is_not_begun_that_would_end_too_late(small, tmp_path, clock, epochs, monkeypatch):
-    """By what earlier tries took, of this run or of those like it; but where that never fits."""
-    spec, like, other = small(), small(gamma=2, seed=1), small(n_train=50)
-
-    def try_(which, until, since=None):
-        clock()
-        with pytest.raises(TimeUp) as stop:
-            run(which, tmp_path, until=until, since=since)
-        return str(stop.value)
-
-    assert try_(spec, 2.5, -100).startswith("time is up after epoch 1 of 4")  # nothing is known yet
-    for which in (spec, like):
-        told = "no time was left to begin: that and an epoch take 3.0 s, and 2.5 s are left."
-        assert try_(which, 2.5, -100) == told
-    assert epochs == [0]
-    assert folders(tmp_path) == [spec.digest]
-    assert events(tmp_path / spec.digest) == ["start", "stopped"]
-    assert try_(spec, 3.5, -100).startswith("time is up after epoch 2 of 4")  # it fits
-    assert try_(spec, 2.5, 0).startswith("time is up after epoch 3 of 4")  # all of the time is too short
-    assert try_(other, 2.5, -100).startswith("time is up after epoch 1 of 4")
-    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "machine_of", lambda device: "another")
-    assert try_(like, 2.5, -100).startswith("time is up after epoch 1 of 4")
-
-
-def test_a_run_that_just_fits_into_a_call_does_not_wait_for_ever(small, tmp_path, clock, epochs):
-    """A call needs some of its time before it can begin: what takes nearly all of it is begun."""
-    for until, since in ((2.5, -100), (2.5, -0.6)):  # the first tells that it takes 3.0 s; of 3.1 s a tenth is lost
-        clock()
-        with pytest.raises(TimeUp, match="time is up after epoch"):
-            run(small(), tmp_path, until=until, since=since)
-    assert epochs == [0, 1]
-
-
-def test_a_resumed_run_knows_how_long_an_epoch_takes(small, tmp_path, monkeypatch, epochs):
-    """On a GPU the first of each try compiles, 50 s here; the others take 1."""
-
-    def try_(until, *looks):
-        clock = iter(looks)
-        monkeypatch.setattr(sys.modules["reproduction.engine.run"], "time", SimpleNamespace(time=lambda: next(clock)))
-        with pytest.raises(TimeUp):
-            run(small(epochs=9), tmp_path, until=until)
-
-    try_(105, *(0, 1), *(2, 52), *(102, 103), *(103.5, 104.5))
-    assert epochs == [0, 1, 2]
-    try_(55, *(0, 1), *(2, 52), *(52, 53), *(53.5, 54.5))
-    assert epochs == [0, 1, 2, 3, 4, 5]
-
-
 def test_a_first_epoch_that_takes_longer_is_not_expected_again(small, tmp_path, monkeypatch):
     """On a GPU it compiles: 100 s, where the others take 1; the whole run would be over at 113."""
-    looks = iter([0, 1, 2, *range(102, 120)])
+    looks = iter([0, 1, 2, *range(102, 120)])  # to begin, for the loop, two an epoch
     monkeypatch.setattr(sys.modules["reproduction.engine.run"], "time", SimpleNamespace(time=lambda: next(looks)))
     run(small(), tmp_path, until=203.5)
 

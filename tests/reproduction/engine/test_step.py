@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch._dynamo.utils import counters
 
-from focal_lib.losses.by_name import BUILDERS, build
+from focal_lib.loss_records import LOSS_RECORDS
+from focal_lib.losses.by_name import build
 from reproduction.engine import models, step
 from reproduction.engine.models.text import TreeLSTM
 from reproduction.engine.monitor import summary
@@ -24,7 +25,7 @@ IMAGES = torch.randn(40, 3, 32, 32, generator=torch.Generator().manual_seed(1)).
 LABELS = torch.arange(40) % 3
 DROPS = replace(RECIPES["kk24-cifar"], epochs=7, drops=(1, 2), batch_size=16)  # full batches, and one of 8
 CYCLE = replace(RECIPES["cifar-one-cycle"], epochs=3, batch_size=16)
-SCHEDULED = {name for name in BUILDERS if "scheduled" in name}
+SCHEDULED = {name for name in LOSS_RECORDS if "scheduled" in name}
 
 
 def make(way, loss="focal", model="mlp", recipe=DROPS, device=CPU, backend="aot_eager"):
@@ -45,7 +46,7 @@ def train(trainer, epochs=3):
     return means, trainer.logits(data[0])
 
 
-@pytest.mark.parametrize("loss", first_is_quick(name for name in BUILDERS if build(name, 2.0, 0.5, 7).one_graph))
+@pytest.mark.parametrize("loss", first_is_quick(name for name in LOSS_RECORDS if build(name, 2.0, 0.5, 7).one_graph))
 def test_a_compiled_step_gives_the_numbers_of_a_plain_one(loss):
     """Over rates, epochs and last batches one graph is made; of a gamma that is scheduled, one for each value."""
     counters.clear()
@@ -74,7 +75,7 @@ def test_a_network_with_batch_statistics_is_one_graph(recipe):
             assert buffer == compiled.model.get_buffer(name) == (9 if recipe is DROPS else 6)
 
 
-@pytest.mark.parametrize("loss", [name for name in BUILDERS if not build(name, 2.0, 0.5, 7).one_graph])
+@pytest.mark.parametrize("loss", [name for name in LOSS_RECORDS if not build(name, 2.0, 0.5, 7).one_graph])
 def test_a_loss_that_says_it_is_no_single_graph_is_none(loss):
     with pytest.raises((torch._dynamo.exc.TorchDynamoException, RuntimeError)):
         train(make("compiled", loss), epochs=1)
@@ -263,7 +264,7 @@ needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GP
 
 
 @needs_gpu
-@pytest.mark.parametrize("loss", [name for name in BUILDERS if build(name, 2.0, 0.5, 7).one_graph])
+@pytest.mark.parametrize("loss", [name for name in LOSS_RECORDS if build(name, 2.0, 0.5, 7).one_graph])
 @pytest.mark.parametrize("way", ["compiled", "graph"])
 def test_ways_agree_on_a_gpu(way, loss):
     recipe = replace(DROPS, precision="float32", batch_size=5, learning_rate=0.01)  # eight steps: some are replayed

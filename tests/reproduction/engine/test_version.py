@@ -80,6 +80,9 @@ def test_what_python_sees_counts(other):
 
 def test_a_face_holds_no_code():
     assert fingerprint('"""A face."""\nfrom math import pi\n__all__ = ["pi"]\n') == ""
+    tried = "try:\n    {}\nexcept ImportError:\n    raise ImportError('install it') from None\n"
+    assert fingerprint(tried.format("import torch")) == ""
+    assert fingerprint(tried.format("tau = 6.28")) != ""
     assert fingerprint("from math import pi\ntau = 2 * pi\n") != ""
 
 
