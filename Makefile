@@ -34,7 +34,7 @@ LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy
         { floors=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$floors"; false; }; } && \
         for hook in citation container workflows; do $(BIN)/pre-commit run --all-files $$hook || exit; done
 
-.PHONY: book pdf test browser lint mutants bench proofs article unlock clean help
+.PHONY: book pdf test browser lint bench proofs article sbom unlock clean help
 .DEFAULT_GOAL := help
 
 book: $(READY) ## build the book
@@ -73,9 +73,6 @@ proofs: ## compile the Coq proofs, check them again with coqchk, list the axioms
 article: $(READY) ## the article of four pages on what reproduced and what did not, printed by Chromium
 	@$(BIN)/python -m workflow.article
 
-mutants: $(READY) ## change each formula of focal_lib/theory: do tests or claims notice? Hours; goes on where it was stopped
-	@$(BIN)/python -m workflow.mutants $(if $(filter all,$(CORES)),,--jobs $(CORES))
-
 SPEED := results/speed
 bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them; LARGE=1 adds samples in a file, hours; RECORD=1 keeps what the book shows, of a quiet machine
 	@$(BIN)/python -m benchmarks
@@ -88,6 +85,10 @@ bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them; LARG
 $(VENV)/ready-bench: $(READY) benchmarks/requirements.lock
 	$(call install,$(VENV),benchmarks/requirements.lock)
 	@touch $@
+
+sbom: ## what requirements.lock installs as a CycloneDX bill of materials, _build/sbom.json
+	@mkdir -p _build && $(PYTHON) -m venv _build/cyclonedx && _build/cyclonedx/bin/pip install -qq cyclonedx-bom==7.5.0
+	@_build/cyclonedx/bin/cyclonedx-py requirements requirements.lock --output-reproducible -o _build/sbom.json
 
 unlock: $(READY) ## after a build that was killed with -9: Snakemake's lock goes (not while another build runs)
 	@$(SNAKEMAKE) --unlock book
