@@ -132,33 +132,36 @@ def _checked(groups: list[list[str]], processes: int) -> Iterator[list[Check]]:
 
 
 def record(checks: Iterable[Check]) -> None:
-    """Write checks of the whole ledger, in its order, to verdicts.json and to the README's table.
+    """Write checks to verdicts.json and to the README's table; claims that were not checked stay as on record.
 
     Raises:
-        FileNotFoundError: no checkout to write to, no runs for a claim about runs, or no word of Coq's kernel.
-        ValueError: claims of the ledger are left out.
+        FileNotFoundError: no checkout to write to, no runs for a claim about runs, or no word of Coq's kernel for one
+            with a formal proof.
+        ValueError: claims of the ledger are neither checked nor on record, or a check failed.
     """
     root = require_checkout("recording verdicts")
-    found = {check.id: check for check in checks}
+    found, before = {check.id: check for check in checks}, records()
     order = [claim.id for claim in ledger()]
-    if left_out := [id for id in order if id not in found]:
-        raise ValueError(f"every claim must be checked to be recorded. Got none of {', '.join(left_out)}.")
-    if missing := [id for id in order if found[id].missing]:
+    if left_out := [id for id in order if id not in found and id not in before]:
+        raise ValueError(
+            f"every claim must be checked, or on record, to record some. Got none of {', '.join(left_out)}."
+        )
+    if missing := [id for id in order if id in found and found[id].missing]:
         raise FileNotFoundError(
             f"claims about runs need the runs, which `make book` makes. Got none for {', '.join(missing)}."
         )
-    if not all(check.kernel for check in found.values()):
+    if not all(check.kernel or find(check.id).formal is None for check in found.values()):
         raise FileNotFoundError(
             "what is formally proved must be known to be recorded: run `make proofs`, which needs Coq."
         )
-    now = {id: found[id].now for id in order}
+    now = {id: found[id].now if id in found else before[id] for id in order}
     content: dict[str, Any] = {
         "verdicts": {id: claim.verdict for id, claim in now.items()},
         "formal": [id for id, claim in now.items() if claim.formal],
         "instead": {id: claim.instead for id, claim in now.items() if claim.instead},
     }
-    write_whole(FILE, lambda path: path.write_text(json.dumps(content, indent=1) + "\n"))
     page = root / "README.md"
     table = readme.table({id: claim.in_full for id, claim in now.items()}, content["instead"])
     text = readme.with_table(page.read_text(), table)
+    write_whole(FILE, lambda path: path.write_text(json.dumps(content, indent=1) + "\n"))
     write_whole(page, lambda path: path.write_text(text))

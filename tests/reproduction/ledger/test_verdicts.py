@@ -8,12 +8,14 @@ from reproduction.ledger import ledger, readme, verdicts
 from reproduction.ledger.verdicts import Check, Record
 
 ALL = [Check(id, found, None) for id, found in verdicts.records().items()]
+EMPTY = json.dumps({"verdicts": {}, "formal": [], "instead": {}})
 
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A checkout with a README and a record of its own."""
     (tmp_path / "README.md").write_text(f"before\n{readme.START}\nold\n{readme.END}\nafter\n")
+    (tmp_path / "verdicts.json").write_text(EMPTY)
     monkeypatch.setattr(verdicts, "FILE", tmp_path / "verdicts.json")
     monkeypatch.setattr(verdicts, "require_checkout", lambda what: tmp_path)
     return tmp_path
@@ -39,7 +41,22 @@ def test_nothing_is_recorded_that_was_not_checked(checkout):
         verdicts.record([check._replace(missing=True) for check in ALL])
     with pytest.raises(FileNotFoundError, match=r"run `make proofs`"):
         verdicts.record([check._replace(kernel=False) for check in ALL])
-    assert not (checkout / "verdicts.json").exists()
+    assert (checkout / "verdicts.json").read_text() == EMPTY
+
+
+def test_one_claim_can_be_recorded_without_the_rest(checkout):
+    """Who adds a claim need not train the book's networks, nor have Coq."""
+    verdicts.record(ALL)
+    before = verdicts.records()
+    new = Check("kk24.prop2_below", Record("NUMERIC"), None, kernel=False)
+    with pytest.raises(FileNotFoundError, match=r"run `make proofs`"):
+        verdicts.record([new._replace(id="kk24.prop1")])
+    with pytest.raises(ValueError, match="Got CHECK FAILED"):
+        verdicts.record([new._replace(now=Record("CHECK FAILED"))])
+    assert verdicts.records() == before
+    verdicts.record([new])
+    assert verdicts.records() == before | {new.id: new.now}
+    assert list(verdicts.records()) == list(before)
 
 
 def test_what_counts_as_a_change():

@@ -1,0 +1,1 @@
+"""The smallest network: one logit, which learns a coin."""
