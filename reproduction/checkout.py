@@ -22,11 +22,6 @@ def require_checkout(what: str) -> Path:
     return ROOT
 
 
-def recorded_folders() -> list[Path]:
-    """The folders of results/: recorded runs, and tables; none of an installed package."""
-    return sorted(path for path in (ROOT / "results").glob("*") if path.is_dir()) if _is_checkout() else []
-
-
 def _is_checkout() -> bool:
     return (ROOT / "workflow" / "Snakefile").is_file()
 

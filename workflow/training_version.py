@@ -25,7 +25,7 @@ NUMBERS = ["reproduction.engine.fit"]  # from a specification to logits
 def fingerprint(code: str) -> str:
     """Hash of what the code does; '' of one that only imports, as a package's face does."""
     body = [node for node in ast.parse(code).body if not _is_text(node)]
-    if all(isinstance(node, ast.Import | ast.ImportFrom) or _names_exports(node) for node in body):
+    if all(_imports(node) or _names_exports(node) for node in body):
         return ""
     return hashlib.sha256(_plain(ast.parse(code)).encode()).hexdigest()[:16]
 
@@ -43,6 +43,13 @@ def _plain(node: object) -> str:
 def _is_text(node: object) -> bool:
     """A docstring, or another string that stands by itself."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _imports(node: ast.stmt) -> bool:
+    """An import, or one that is tried."""
+    return isinstance(node, ast.Import | ast.ImportFrom) or (
+        isinstance(node, ast.Try) and all(map(_imports, node.body))
+    )
 
 
 def _names_exports(node: ast.stmt) -> bool:

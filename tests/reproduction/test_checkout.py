@@ -24,13 +24,6 @@ def test_an_installed_package_has_no_commit_even_inside_a_repository(tmp_path, m
     assert checkout.commit()
 
 
-def test_an_installed_package_has_no_records_even_beside_a_folder_of_results(tmp_path, monkeypatch):
-    assert "cifar10-record" in [folder.name for folder in checkout.recorded_folders()]
-    (tmp_path / "results" / "of another").mkdir(parents=True)
-    monkeypatch.setattr(checkout, "ROOT", tmp_path)
-    assert checkout.recorded_folders() == []
-
-
 def test_a_record_that_is_being_written_is_no_change_of_the_code(tmp_path, monkeypatch):
     for name in ("workflow/Snakefile", "results/table.parquet", "notebooks/one.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

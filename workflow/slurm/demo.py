@@ -1,6 +1,6 @@
 """A grid of twenty runs on a real Slurm on this machine, one node of which is killed in the middle.
 
-    apt-get install slurm-wlm munge; pip install -e '.[book,cluster,reproduction]'
+    apt-get install slurm-wlm munge; pip install -e '.[cluster,reproduction]'
     python -m workflow.slurm.demo          # as root: starts Slurm, and stops it at the end
 
 Shows that nothing is lost and nothing done twice: every run ends once, the ones on the dead node go on from their
