@@ -31,7 +31,7 @@ def write_onnx(module: nn.Module, classes: int, path: Path) -> None:
             raise ModuleNotFoundError(
                 f"to write ONNX needs the package {needed}: pip install 'focal-lib[{extra}]'", name=needed
             )
-    import torch  # what is not written needs none
+    import torch  # needed only for writing
 
     any_n = {"logits": {0: torch.export.Dim("n")}}
     program = torch.onnx.export(

@@ -1,4 +1,4 @@
-"""The `focal` command; each of its commands has a file of its own.
+"""The `focal` command; each subcommand has its own file.
 
 focal calibrate logits.npz --out report
 focal apply report/calibrator.json new.npy --out probs.npy
@@ -6,7 +6,7 @@ focal check logits.npz --max-ece 0.02
 focal watch outcomes.csv --state watch.json
 focal export report/calibrator.json --out calibrator.onnx
 
-Other packages add commands of theirs by entry points of the group `focal_lib.commands`.
+Other packages add commands by entry points of the group `focal_lib.commands`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _GROUP = "focal_lib.commands"
 
 
 class _Commands(click.Group):
-    """Commands that are imported when they are asked for; what those of other packages lack is said in a line."""
+    """Commands imported on first use; missing dependencies of other packages' commands are reported in one line."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted([*_OWN, *entry_points(group=_GROUP).names])
@@ -52,7 +52,7 @@ class _Commands(click.Group):
 
 
 class _Lacking(click.Command):
-    """Stands in for a command that cannot be imported: listed, and says what it needs, whatever its arguments."""
+    """Placeholder for a command that cannot be imported: it is listed and reports the missing package."""
 
     def __init__(self, name: str, needs: str) -> None:
         super().__init__(name, short_help=needs.partition(": ")[2])
@@ -63,7 +63,7 @@ class _Lacking(click.Command):
 
 
 def _needs(added: EntryPoint, error: ModuleNotFoundError) -> str | None:
-    """What to install for a command of another package; None where that package itself lacks a module, a fault."""
+    """What to install for a command of another package; None if that package lacks a module of its own, a bug."""
     package = added.module.partition(".")[0]
     if added.dist is None or (error.name or package).partition(".")[0] in (package, "focal_lib"):
         return None

@@ -20,7 +20,7 @@ from focal_lib.cli.numbers import FiniteNumber
 
 
 class _CheckCommand(CheckingCommand):
-    """Where options are wrong, such as a file that is not there, that is written to --out, too."""
+    """Also writes errors of options, such as a missing file, to --out."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> click.Context:
         given = list(args)
@@ -42,7 +42,7 @@ def _others(args: Sequence[str], out: Path) -> list[Path]:
 
 
 def _leave(reason: str, out: Path, inputs: Sequence[Path], **asked: Any) -> None:
-    """Write the reason why nothing ran, where that is no input: an old result would say something else."""
+    """Write the reason why the check did not run, unless --out is an input file: an old result would be misleading."""
     from focal_lib.tool.gate import did_not_run
 
     with suppress(OSError, ValueError):  # the reason itself is said on the terminal

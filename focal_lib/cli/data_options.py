@@ -14,7 +14,7 @@ _FILE = click.Path(exists=True, path_type=Path)
 
 
 class _Names(click.ParamType):
-    """Text with commas between, as a tuple."""
+    """Comma-separated text, as a tuple."""
 
     name = "names"
 
@@ -40,19 +40,19 @@ _OPTIONS = (
     click.option("--groups", metavar="NAME", help="Column or array of samples that stay together in splits."),
     click.option("--slices", metavar="NAME", help="Column or array by which errors are reported one by one."),
     click.option("--weights", metavar="NAME", help="Column or array of what each sample counts."),
-    click.option("--layout", type=_LAYOUTS, help="Of scores and labels, where shapes do not tell."),
+    click.option("--layout", type=_LAYOUTS, help="Of scores and labels, if the shapes are ambiguous."),
     click.option("--ignore-index", type=int, help="Label of what is left out. Default in images: 255 and -100."),
     click.option("--pixels", type=click.IntRange(0), default=1000, show_default=True, help="Of each image; 0: all."),
 )
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add them, in this order."""
+    """Add these options, in this order."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def files_among(options: dict[str, Any]) -> list[Path]:
-    """Those that are read beside PATH, so that nothing is written over them."""
+    """The input files besides PATH, which must not be overwritten."""
     return [options[name] for name in ("labels", "test", "test_labels") if options[name] is not None]

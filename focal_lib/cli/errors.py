@@ -1,4 +1,4 @@
-"""Where the commands on people's files end: whatever is wrong there is one line, and the exit status says so."""
+"""Report an error in one line and set the exit status."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _LONGEST = 600
 
 
 def in_a_line(error: BaseException | str) -> str:
-    """What an error says, else its type, without line ends and characters that a terminal obeys or cannot show."""
+    """An error's message, else its type, without line breaks and control characters."""
     text = " ".join(str(error).split()) or type(error).__name__
     text = re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", text).encode(errors="replace").decode()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 class FileCommand(click.Command):
-    """A command that reads and writes files of people.
+    """A command that reads and writes users' files.
 
-    Errors that these, options or the machine can cause are said in a line, warnings too; nothing is said where the
-    reader of a pipe has gone. Signals that end a process leave no half-written file.
+    Errors caused by files, options or the machine are reported in one line, as are warnings; a closed pipe is not
+    reported. Signals that end the process leave no partial file.
     """
 
     failed = 1
@@ -68,7 +68,7 @@ class FileCommand(click.Command):
 
 
 class CheckingCommand(FileCommand):
-    """A FileCommand that judges: exit status 1 is a verdict, so what did not run, for whatever reason, ends with 2."""
+    """A FileCommand with a verdict: exit status 1 is a verdict, so a command that did not run ends with 2."""
 
     failed = 2
 
@@ -98,7 +98,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _open_standard_streams() -> None:
-    """Where one is closed, the next file opened would get its number, and what is printed would go into it."""
+    """Replace closed standard streams: else the next file opened gets their number, and output goes into it."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -115,7 +115,7 @@ def _flushes() -> bool:
 
 
 def _discard_output() -> None:
-    """Nobody reads it, and the interpreter would complain at its end."""
+    """Discard remaining output after a closed pipe, or the interpreter reports an error at exit."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, sys.stdout.fileno())
     os.close(nothing)
@@ -123,7 +123,7 @@ def _discard_output() -> None:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the process as an error does, so that what is half-written is removed."""
+    """Let SIGTERM and SIGHUP end the process as an error does, so that partial files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Files and folders that commands take."""
+"""Parameter types for files and folders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GRID_FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type
 
 
 class _NamedPath(click.Path):
-    """Not '', as a variable of the shell that is not set gives: that would be the current folder."""
+    """Path that is not '', the value of an unset shell variable, which would mean the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not str(value):
@@ -20,7 +20,7 @@ class _NamedPath(click.Path):
 
 
 class _NewFile(click.Path):
-    """A file to write; '-' would be one of that name, and what is printed has no place for it."""
+    """A file to write; '-' is refused: the result cannot go to standard output."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "-":

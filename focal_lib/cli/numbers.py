@@ -1,4 +1,4 @@
-"""Numbers of the command line, as people write them."""
+"""Parameter types for numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 
 class WholeNumber(click.IntRange):
-    """A whole number as people write them, 1e3 among them."""
+    """A whole number; 1e3 is allowed."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
@@ -21,7 +21,7 @@ class WholeNumber(click.IntRange):
 
 
 class _Cores(WholeNumber):
-    """'all', or how many."""
+    """'all', or a number."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "all":

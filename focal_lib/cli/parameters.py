@@ -1,4 +1,4 @@
-"""Commands with -p NAME VALUE, which --help lists."""
+"""Commands with options -p NAME VALUE, listed by --help."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 
 class CommandWithParameters(click.Command):
-    """A command with -p NAME VALUE, whose --help lists what that sets: `rows` of (name, meaning), when asked for."""
+    """A command with -p NAME VALUE, whose --help lists the names: `rows` returns pairs (name, meaning)."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         for flag, given in pairwise(["", *args]):

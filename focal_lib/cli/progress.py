@@ -1,4 +1,4 @@
-"""What a command is doing, in one line on standard error that is rewritten; only where that is a terminal."""
+"""Progress in one line on standard error that is rewritten, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BAR = 20  # characters
 
 @contextmanager
 def progress_line() -> Iterator[Callable[[str, int, int], None]]:
-    """A function of what is being done, the steps done, and how many there are; the line is gone at the end."""
+    """Yield a function (description, steps done, steps in all) that shows progress; the line is erased at the end."""
     stream, start, width = sys.stderr, time.monotonic(), 0
     shown = stream is not None and stream.isatty()
 

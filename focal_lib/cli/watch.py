@@ -28,7 +28,7 @@ _AT_ONCE = 4096  # samples of a file; of a pipe each is looked at when it comes
 @click.command(cls=CheckingCommand, word="Did not run")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path, allow_dash=True))
 @click.option("--alpha", type=float, help="At most the chance of a false alarm, ever. Default: 0.05.")
-@click.option("--resolution", type=float, help="Confidences so near to 0 or 1 are not told apart. Default: 1e-5.")
+@click.option("--resolution", type=float, help="Precision of confidences near 0 and 1. Default: 1e-5.")
 @click.option("--tolerance", type=float, help="Confidences off by no more are no drift. Default: 0.")
 @click.option(
     "--state", type=click.Path(dir_okay=False, path_type=Path), help="Go on from this file, if there, and keep it."
@@ -69,7 +69,7 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: flo
 
 
 def _told_besides(own: CalibrationWatch, before: int, low: int, state: Path | None) -> Iterator[str]:
-    """What of the samples is new, what may be wrong with confidences, and what to do after an alarm."""
+    """Notes on the number of new samples, on dubious confidences, and on what to do after an alarm."""
     new = own.steps - before
     if before:
         yield f"{new:,} of the {own.steps:,} samples are new: those that are given twice count twice."
@@ -84,7 +84,7 @@ def _told_besides(own: CalibrationWatch, before: int, low: int, state: Path | No
 
 
 def _count(own: CalibrationWatch, path: Path, of_file: bool, low: Counter[bool]) -> None:
-    """All samples; of a pipe an alarm is said at once. `low` counts confidences below one half, and others."""
+    """Count all samples; alarms on a pipe are reported at once. `low` counts confidences below one half, and others."""
     from focal_lib.tool.watch.outcome_lines import read_outcomes
 
     said = own.alarm or of_file
@@ -99,7 +99,7 @@ def _count(own: CalibrationWatch, path: Path, of_file: bool, low: Counter[bool])
 
 
 def _start(state: Path | None, options: dict[str, float | None]) -> CalibrationWatch:
-    """From the state where there is one, which has options of its own."""
+    """Start from the saved state, if there is one; its options apply."""
     from focal_lib.tool.watch.watch import CalibrationWatch
 
     given = {name: value for name, value in options.items() if value is not None}

@@ -1,7 +1,7 @@
-"""One colour for each loss, in every figure: cross-entropy black, the focal losses a scale in gamma, others their own.
+"""One colour for each loss in every figure: cross-entropy black, focal losses on a scale in gamma, others their own.
 
-The files have a white ground. On the book's dark page the style sheet turns the lightness of figures round and keeps
-their hue (its test measures the contrast on both), so that black is the colour of the text.
+Figures have a white background. On the book's dark page the style sheet inverts their lightness and keeps the hue (its
+test measures the contrast on both), so that black becomes the colour of the text.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ _MENTION = re.compile(
 
 
 def gamma_colour(gamma: float) -> str:
-    """Of the focal loss, or of its map: black at 0, lighter the larger gamma is; below 0 of another hue.
+    """Colour of the focal loss, or of its map, by gamma: black at 0, lighter for larger gamma, another hue below 0.
 
     Raises:
-        ValueError: gamma is not above -1.
+        ValueError: gamma <= -1.
     """
     if not gamma > -1:
         raise ValueError(f"gamma must be > -1. Got {gamma}.")
@@ -87,7 +87,7 @@ def colour_of(label: str) -> str | None:
 
 
 def apart(one: str, other: str) -> float:
-    """How different two colours look: their distance in OKLab (Ottosson 2020); 0.02 is just seen."""
+    """Distance of two colours in OKLab (Ottosson 2020); 0.02 is just visible."""
     return float(np.linalg.norm(_oklab(one) - _oklab(other)))
 
 

@@ -1,4 +1,4 @@
-"""The legend of a figure, below its panels, where nothing is drawn."""
+"""The legend of a figure, below its panels."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from matplotlib.lines import Line2D
 _LETTERS = 13  # of a legend, on an inch
 _MOST = 4  # columns
 _ROW = 0.24  # inches
-_GAP = 4  # letters as wide as what is between columns
+_GAP = 4  # letters between columns
 _LINE = 9 + _GAP  # as wide as a sample of a line with the space about it; see legend.handlelength in `style`
 _MARK = 5 + _GAP  # the same of a mark
 _COMMAND = re.compile(r"\\[a-z]+|[${}^_\\]")
 
 
 def put_legend_below(fig: Figure, ax: Axes, spell: Callable[[str], str] = str) -> None:
-    """What this panel has a label for, in as many columns as fit; the figure grows by its rows. Nothing without one.
+    """Put the panel's legend below the figure, in as many columns as fit; the figure grows by its rows.
 
-    At the left, where a figure that is wider than a phone begins.
+    It is aligned left, since a phone first shows the left part of a wide figure. Without labels nothing changes.
 
     Args:
-        spell: turns a label into what is printed.
+        spell: maps a label to the printed text.
     """
     handles, names = ax.get_legend_handles_labels()
     labels = [spell(name) for name in names]

@@ -19,7 +19,7 @@ def reliability_diagrams(panels: Mapping[str, Bins], bands: bool = False) -> Fig
     """Accuracy against confidence by bin, one panel each; bars of counts below, gaps hatched.
 
     Args:
-        bands: shade where all accuracies of a calibrated model fall together 19 times of 20 or more; write the counts.
+        bands: shade the simultaneous 95 % bands of a calibrated model's accuracies; write the counts.
     """
     fig, axes = plt.subplots(
         2, len(panels), figsize=(4.1 * len(panels), 4.8), sharex=True, sharey="row", height_ratios=[3, 1], squeeze=False

@@ -1,4 +1,4 @@
-"""One look for every figure: the colours of `colours`, readable without them, the same fonts and sizes everywhere."""
+"""The style of every figure: colours (see `colours`), line styles that work without colour, fonts and sizes."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ LIKE = 0.11  # colours that are no farther apart look alike to some reader, see 
 
 
 def curve_styles(labels: Iterable[str], markers: bool = False) -> dict[str, dict[str, Any]]:
-    """Label -> keyword arguments for Axes.plot, for the curves of a figure, told apart by more than colour.
+    """Label -> keyword arguments for Axes.plot; the curves of a figure differ by more than colour.
 
-    A curve whose label names a loss has that loss's colour, whoever stands beside it. Others have colours that look
-    like no loss's beside them, as long as there are such. Of curves of one colour the second has empty markers, the
-    third half full ones. Cross-entropy is a full black line, and no other line is full beside it.
+    A curve whose label names a loss always has that loss's colour. Other curves get colours unlike those of the losses
+    in the figure, if there are any left. Of curves of one colour the second has empty markers, the third half-filled
+    ones. Cross-entropy is a solid black line; no other line in its figure is solid.
 
     Raises:
-        ValueError: more curves than can be told apart without colour.
+        ValueError: more curves than can be distinguished without colour.
     """
     names = list(dict.fromkeys(labels))
     if len(names) > len(DASHES):
@@ -64,10 +64,10 @@ def curve_styles(labels: Iterable[str], markers: bool = False) -> dict[str, dict
 
 
 def use_style() -> None:
-    """Set the book's matplotlib style for the session; notebooks show figures as SVG, half of a PNG and sharp in print.
+    """Set the book's matplotlib style for the session; notebooks show SVG, smaller than PNG and sharp in print.
 
-    The ground is white in the file, which any reader of the notebook can show; the book's style sheet makes it that of
-    the page. No single colour of text would do for both pages: its contrast stays below 4.5 on one of them.
+    The background is white in the file, which suits any reader of the notebook; the book's style sheet replaces it. No
+    single colour of text would suit both pages: its contrast is below 4.5 on one of them.
     """
     mpl.rcParams.update(
         {

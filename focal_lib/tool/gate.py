@@ -152,8 +152,8 @@ def check(
         calibrator: applied first; fitted on other samples than these.
         level: simultaneous level of the intervals.
         force: run the check although the data look wrong; see suspicions.
-        holds: arguments of read_logits that describe the data: given, labels, test, label_column, groups, slices, weights, class_names, layout,
-            ignore_index, pixels.
+        holds: arguments of read_logits that describe the data: given, labels, test, label_column, groups, slices,
+            weights, class_names, layout, ignore_index, pixels.
 
     Raises:
         ValueError: invalid data or options.
@@ -193,7 +193,7 @@ def check(
     words = _words(outcome, f"{metric} of {test.classes:,} classes ({_BINS[metric]})", 100 * limit, level, whole, parts)
     _, own, value, low, high, samples = whole
     if calibrator is not None:
-        words += " After the calibrator: this tells of new samples only if these are others than it was fitted on."
+        words += " After the calibrator: this holds for new samples only if these are others than it was fitted on."
     if outcome == Outcome.PASS and test.groups is not None:
         count = design.independent(len(test))
         unseen = 100 * (1 - (1 - level) ** (1 / count))  # that none of so many is one of them
@@ -216,7 +216,7 @@ def _without_value(reason: str, metric: str, limit: float, level: float, samples
 
 
 def _of_another_layout(calibrator: Calibrator | None, layout: Layout) -> list[str]:
-    """Warn if the calibrator has another layout; 'classes' is the default and fits rows of pixels, tokens and binary."""
+    """Warning if the layouts differ; 'classes' is the default and also fits rows of pixels, tokens and binary data."""
     own = layout if calibrator is None else calibrator.layout_
     rows = own not in ("multi-label", "options") and layout == "classes"
     if own in (layout, "classes") or rows:
@@ -225,7 +225,7 @@ def _of_another_layout(calibrator: Calibrator | None, layout: Layout) -> list[st
 
 
 def _of_other_columns(calibrator: Calibrator | None, data: LogitSet) -> list[str]:
-    """Warn if columns have other names than in fit; temperatures treat all columns alike."""
+    """Warning if columns have other names than in fit; temperatures treat all columns alike."""
     if calibrator is None or isinstance(calibrator, MappedCalibrator | AsGiven):
         return []
     if calibrator.class_names_ is None or not data.class_names:
@@ -248,11 +248,11 @@ def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Par
         said = {
             Outcome.PASS: f"Passed: all of the interval is at most {allowed}.",
             Outcome.FAIL: f"Failed: all of the interval is above {allowed}.",
-            Outcome.INVESTIGATE: f"Investigate: the interval holds {allowed}, so these samples do not tell.",
+            Outcome.INVESTIGATE: f"Investigate: the interval contains {allowed}, so these samples do not decide.",
         }
         if math.isnan(whole.low):
             few = f"groups worth fewer than {LEAST_GROUPS} of equal size"
-            said[outcome] = f"Investigate: {few} have no interval, so nothing is told."
+            said[outcome] = f"Investigate: {few} have no interval, so there is no verdict."
         return f"{said[outcome]} {what} ({100 * level:g} %)."
     said = {Outcome.PASS: "Passed", Outcome.FAIL: "Failed", Outcome.INVESTIGATE: "Investigate"}
     counts = {one: [part for part in parts if part.outcome == one] for one in _WORST}
@@ -260,7 +260,7 @@ def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Par
     found += f"{len(counts[Outcome.INVESTIGATE])} are to be investigated at {allowed}"
     shown = [f" {part.name}: {_of_part(part)}." for part in parts if part.outcome == outcome != Outcome.PASS]
     more = f" And {len(shown) - _SHOWN} more." if len(shown) > _SHOWN else ""
-    together_words = f"All intervals hold together with {100 * level:g} %."
+    together_words = f"All intervals are simultaneous at {100 * level:g} %."
     return f"{said[outcome]}: {found}. {ALL}: {what}.{''.join(shown[:_SHOWN])}{more} {together_words}"
 
 

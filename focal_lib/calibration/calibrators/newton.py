@@ -88,7 +88,7 @@ def _missing_at_the_mean(z: np.ndarray) -> np.ndarray:
 
 
 def _descend_temperature(samples: FitSamples, u: float, far: float = math.inf) -> tuple[float, float]:
-    """(NLL, log(1/T)) by steps from u, at most `limit` away: without a minimum they would not end."""
+    """(NLL, log(1/T)) by steps from u, at most `far` away: without a minimum they would not end."""
     start = u
 
     def parts(u: float) -> tuple[float, float, float]:

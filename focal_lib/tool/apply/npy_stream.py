@@ -1,6 +1,6 @@
-"""npy files read and written in chunks, from pipes too: samples that need not fit into memory.
+"""Read and write npy files and pipes in chunks, for samples that exceed memory.
 
-samples_*.jsonl of lm-evaluation-harness and npz, which are small, are read as if they were npy.
+samples_*.jsonl of lm-evaluation-harness and npz, which are small, are read whole.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class NpyReader:
 
 @dataclass(frozen=True)
 class ArrayReader:
-    """Samples (n, ...) in memory, or in a memory map, read as a stream is."""
+    """Samples (n, ...) in memory or in a memory map, with the interface of a stream."""
 
     values: np.ndarray
 
@@ -77,7 +77,7 @@ class ArrayReader:
 
 
 def _at_once(sample: tuple[int, ...], size: int) -> int:
-    """How many samples of this shape to hold in memory, at most `size`; memory for one is asked for."""
+    """Number of samples of this shape to hold in memory, at most `size`; requires memory for one."""
     numbers = max(1, math.prod(sample))
     if numbers > _AT_ONCE:
         require_memory(4 * 8 * numbers, f"a sample of shape {sample}")
@@ -86,9 +86,9 @@ def _at_once(sample: tuple[int, ...], size: int) -> int:
 
 @contextmanager
 def open_scores(path: Path, given: str = "logits") -> Iterator[NpyReader | ArrayReader]:
-    """Open an npy file, a pipe, standard input for '-', npz, or a jsonl file of options: NaN where there are fewer.
+    """Open an npy file, a pipe, standard input ('-'), an npz, or a jsonl file of options, with NaN for missing options.
 
-    Of npz the array `logits`, or by what is given `probs` or `log_probs`; or the one that there is.
+    Of an npz the array `logits` is read, or `probs` or `log_probs` by `given`, or its only array.
 
     Raises:
         ValueError: no such file, or other than numbers of samples; of a pipe, stored class by class; of a file another
@@ -144,7 +144,7 @@ def _after_header(stream: IO[bytes], name: str) -> NpyReader | ArrayReader:
 
 
 def _length(stream: IO[bytes]) -> int | None:
-    """Bytes of a file; of a pipe none are known."""
+    """Size of a file in bytes; None for a pipe."""
     try:
         found = os.fstat(stream.fileno())
     except OSError:
@@ -153,10 +153,10 @@ def _length(stream: IO[bytes]) -> int | None:
 
 
 def write_npy(path: Path, shape: tuple[int, ...], chunks: Iterable[np.ndarray], like: np.dtype) -> None:
-    """Write chunks of samples as one npy of that shape, whole or not at all; '-' is standard output.
+    """Write chunks of samples as one npy of that shape, atomically; '-' is standard output.
 
     Args:
-        like: what was read: float32 is written for at most 4 bytes a number, else float64.
+        like: dtype of the input: float32 is written for at most 4 bytes per number, else float64.
     """
     kind = np.dtype(np.float32 if like.itemsize <= 4 else np.float64)
 
@@ -182,22 +182,21 @@ def write_npy(path: Path, shape: tuple[int, ...], chunks: Iterable[np.ndarray], 
 def apply_calibrator(
     calibrator: Calibrator, path: Path, out: Path, *, given: Given | None = None, chunk: int = 100_000
 ) -> int:
-    """Calibrated probabilities of the npy file `path`, that may be larger than memory, as the npy file `out`.
+    """Write calibrated probabilities of the npy file `path`, which may exceed memory, to the npy file `out`.
 
-    Of a samples_*.jsonl of lm-evaluation-harness those of its options, 0 where a question has fewer than others.
-
-    In the layout that the calibrator was fitted on, and of the same shape: see apply_to_scores.
+    Shape and layout are those of apply_to_scores. For a samples_*.jsonl of lm-evaluation-harness, the probabilities are
+    those of its options, and 0 for missing options.
 
     Args:
         path, out: '-' for standard input and output.
-        given: what the file holds; None for what the calibrator was fitted on.
+        given: kind of the scores; None for the kind in fit.
         chunk: samples in memory at a time; of images, pixels.
 
     Returns:
         The number of samples.
 
     Raises:
-        ValueError: another file, or numbers that are not what they are said to be. Then no file is left.
+        ValueError: another file, or scores that are not of the kind `given`. Then no file is left.
     """
     if str(out) != "-":
         check_target(out, path, ending=".npy")

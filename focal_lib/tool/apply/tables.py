@@ -1,4 +1,4 @@
-"""csv and parquet tables with probabilities in place of their scores; what else they hold stays as it is."""
+"""csv and parquet tables with probabilities in place of scores; other columns are unchanged."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ TABLES = (".csv", ".parquet")
 
 
 def score_columns(calibrator: Calibrator, names: list[str]) -> list[str]:
-    """The columns that hold the scores, in the order of fit, by the names that they had then.
+    """The columns of scores, found by their names in fit and in that order.
 
-    Of a calibrator that was not fitted on a table all but 'label', where they are as many as it takes.
+    If the calibrator was not fitted on a table: all columns but 'label', if their number is right.
 
     Raises:
-        ValueError: a column of fit is missing, or stands twice; other columns than can be meant.
+        ValueError: a column of fit is missing or duplicated; ambiguous columns.
     """
     known = calibrator.score_columns_
     if known is None:
@@ -57,17 +57,17 @@ def _other_columns(calibrator: Calibrator, names: list[str]) -> list[str]:
 
 
 def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given | None = None) -> int:
-    """Write the table `path` with probabilities in place of its scores as csv or parquet, or these alone as npy.
+    """Write the table `path` with probabilities in place of scores, as csv or parquet; or only these, as npy.
 
     Args:
         out: '-' for standard output, npy.
-        given: what the scores are; None for what the calibrator was fitted on.
+        given: kind of the scores; None for the kind in fit.
 
     Returns:
         The number of samples.
 
     Raises:
-        ValueError: another file, other columns, or numbers that are not what they are said to be.
+        ValueError: another file, other columns, or scores that are not of the kind `given`.
         ImportError: parquet, and pyarrow is not installed.
     """
     if (ending := out.suffix.lower()) == ".parquet":

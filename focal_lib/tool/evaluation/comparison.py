@@ -34,20 +34,20 @@ _DRAWN = 4e8  # samples that all resamples of one statistic may have together: o
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Methods fitted, and what their probabilities score on samples that they have not seen.
+    """Fitted methods, and the scores of their probabilities on held-out samples.
 
     Attributes:
-        fits: each method, fitted on all samples there are to fit on.
-        scores: of each sample to test on, for AS_GIVEN and each method, in the same order.
-        classwise: classwise ECE of each.
-        lowered: share of the samples to test on whose top probability the focal calibration map makes smaller.
-        changed: samples to test on whose predicted class is another than that of the logits as given.
-        n_fit, n_test, n_classes: numbers of samples to fit on, of samples to test on, of classes.
+        fits: each method, fitted on all samples to fit on.
+        scores: scores of each test sample, for AS_GIVEN and each method, in the same order.
+        classwise: classwise ECE of AS_GIVEN and each method.
+        lowered: share of test samples whose top probability the focal calibration map lowers.
+        changed: number of test samples whose predicted class differs from that of the logits as given.
+        n_fit, n_test, n_classes: number of samples to fit on, of test samples and of classes.
         unseen: classes without a sample to fit on.
-        folds: of cross-fitting; 0 where the sets are different.
-        by_label: of a method, and of a method and a reference, what other labels might have made of the scores, or of
-            their differences.
-        parts: of each fold the fits on the other ones with its samples; else the fits, and the samples tested on.
+        folds: number of folds of cross-fitting; 0 for separate sets.
+        by_label: for a method, or a method and its reference, the moments of scores or of their differences under
+            other possible labels.
+        parts: for each fold, the fits on the other folds and its samples; else the fits and the test samples.
     """
 
     fits: dict[Method, Calibrator]
@@ -65,16 +65,16 @@ class Evaluation:
 
     @functools.cached_property
     def design(self) -> Design:
-        """Weights and groups of the samples tested on, in the order of the scores."""
+        """Weights and groups of the test samples, in the order of the scores."""
         return _design([data for _, data in self.parts])
 
     @functools.cached_property
     def slices(self) -> dict[str, np.ndarray]:
-        """Name of each slice -> which samples tested on are in it, (n,); {} where none were given."""
+        """Name of each slice -> mask of its test samples, (n,); {} without slices."""
         return slices_of([data for _, data in self.parts])
 
     def adaptive_ece(self, method: Method) -> float:
-        """ECE of equal mass of a method, a fraction."""
+        """ECE (equal mass) of a method, a fraction."""
         scores = self.scores[method]
         return design_adaptive_ece(scores.confidence, scores.correct, self.design)
 
@@ -94,10 +94,10 @@ def hold_out(
     *,
     before_fit: Callable[[Method], None] | None = None,
 ) -> Evaluation:
-    """Fit on the one set, score on the other.
+    """Fit on one set, score on the other.
 
     Args:
-        methods: calibrators, which stay as they are; the first is what the others are compared with.
+        methods: calibrators, which are not changed; the first is the reference of the others.
         before_fit: called before each fit with its method.
 
     Raises:
@@ -116,13 +116,13 @@ def cross_fit(
     seed: int = 0,
     before_fit: Callable[[Method], None] | None = None,
 ) -> Evaluation:
-    """Each sample is scored by methods fitted on the other folds; the fits to keep are those on all samples.
+    """Score each sample by methods fitted on the other folds; the fits to keep are those on all samples.
 
-    No group is in two folds.
+    No group is split between folds.
 
     Raises:
-        ValueError: fewer than 2 folds, or more than samples of the most frequent class, or than groups; all samples but
-            one of one class; groups of which a fold leaves one class alone to fit on.
+        ValueError: fewer than 2 folds; more folds than groups or than samples of the most frequent class; fewer than
+            two samples of the second most frequent class; a fold whose other folds hold one class only.
     """
     if folds < 2:
         raise ValueError(f"folds must be at least 2. Got {folds}.")
@@ -138,7 +138,7 @@ def cross_fit(
 
 
 def _cuts(whole: LogitSet, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Samples to fit on and samples to test on of each fold."""
+    """Indices to fit on and to test on, for each fold."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     if whole.groups is None:
@@ -222,10 +222,10 @@ def _total(values: np.ndarray, design: Design) -> float:
 
 
 def _together(scores: SampleScores, design: Design) -> float:
-    """By how much sums over labels may vary more than those of independent samples: Kish's design effect, >= 1.
+    """Kish's design effect, >= 1: by how much sums over labels vary more than those of independent samples.
 
-    1 + (m - 1) rho of groups of m, with the largest correlation of errors in a group that is left open. Residuals are
-    errors less those expected: in proportion to 1 - confidence, as many as there are.
+    It is 1 + (m - 1) rho for groups of m, with the largest correlation rho of errors that the data allow. Residuals are
+    errors minus expected errors; these are proportional to 1 - confidence and have the same sum.
     """
     n, wrong, doubt = len(scores.correct), 1 - scores.correct, 1 - scores.confidence
     of_all, expected = design.mean(wrong), design.mean(doubt)
@@ -235,7 +235,7 @@ def _together(scores: SampleScores, design: Design) -> float:
 
 
 def _as_counts(gaps: ClassGaps, design: Design) -> ClassGaps:
-    """Of weighted samples those of so many unweighted ones as they are worth (Kish's effective size)."""
+    """Class gaps of weighted samples, scaled to Kish's effective number of samples."""
     if design.weights is None:
         return gaps
     n = max(1, round(gaps.n**2 / float((design.weights**2).sum())))
@@ -247,18 +247,16 @@ def _as_counts(gaps: ClassGaps, design: Design) -> ClassGaps:
 
 
 def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
-    """For each method and metric the value, its 95 % interval and how that was made, in the units of METRICS.
+    """Value, 95 % interval and kind of interval for each method and metric, in the units of METRICS.
 
-    Of samples with weights values are weighted.
+    Sample weights apply. `debiased` is an estimate with less bias for a binned error, else the value.
 
-    `debiased` is an estimate with less bias where the value is a binned error; else the value.
-
-    The interval of the error is exact binomial. Those of NLL and Brier score are percentile bootstrap, and at least as
-    wide as labels make them that the samples do not contradict (possible_labels). Those of the binned errors invert a
-    simulated test, since their bootstrap does not cover (focal_lib.metrics.ece_interval), or are bounds for the
-    classwise ECE of more than two classes (focal_lib.metrics.gap_bounds). Of the smooth ECE none is given.
-    With weights or groups they are Wilson's and t intervals, with standard errors of the jackknife that leaves out one
-    group at a time (focal_lib.metrics.design); where no interval over groups is known that covers, there is none.
+    The interval of the error is exact binomial. Those of NLL and Brier score are percentile bootstrap, widened to the
+    means of all labels that the samples do not contradict (possible_labels). Those of the binned errors invert a
+    simulated test, since their bootstrap does not cover (focal_lib.metrics.ece_interval). The classwise ECE of more
+    than two classes has bounds (focal_lib.metrics.gap_bounds); the smooth ECE has no interval.
+    With weights or groups the intervals are Wilson's and t intervals, with standard errors of the delete-one-group
+    jackknife (focal_lib.metrics.design); where no such interval is known to cover, there is none.
     """
     rows, design = [], evaluation.design
     for method, scores in evaluation.scores.items():
@@ -283,7 +281,7 @@ def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> 
 
 
 def _kind(found: Interval, design: Design, n: int) -> str:
-    """How an interval was made; where groups are why there is none, that."""
+    """Kind of an interval, or the reason if groups rule it out."""
     if found.kind or np.isinf(found.estimate) or design.groups is None:
         return design.named(found.kind) if found.kind else ""
     few = design.effective(n) < LEAST_GROUPS
@@ -292,7 +290,7 @@ def _kind(found: Interval, design: Design, n: int) -> str:
 
 
 def _mean(values: np.ndarray, design: Design, possible: tuple[float, float], resamples: int, seed: int) -> Interval:
-    """As wide as the possible means at least; no interval where they are not known, or a value is infinite."""
+    """Interval of the mean that contains the possible means; none if these are unknown or a value is infinite."""
     if not np.isfinite(values).all() or np.isnan(possible).any():  # a label of probability 0, or one that may come
         return Interval(design.mean(values), np.nan, np.nan)
     if not design.is_plain:
@@ -311,15 +309,14 @@ def _affordable(resamples: int, n: int) -> int:
 
 
 def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
-    """NLL, Brier score and adaptive ECE (equal mass, per cent): each method minus AS_GIVEN and minus the first.
+    """Paired differences of NLL, Brier score and adaptive ECE: each method minus AS_GIVEN and minus the first.
 
-    Over the same samples. The proper scores are means over samples, so their differences have t intervals; all of them
-    hold together with probability `level` (Bonferroni), and `significant` says whether such an interval leaves out 0.
-    With weights or groups they are those of the jackknife (focal_lib.metrics.design). They are at least as wide as
-    labels make them that the samples do not contradict (possible_labels). Of a difference of two ECEs no interval is
-    given: a bootstrap's does not cover. A method that gives a label probability 0 has an infinite NLL; it has no
-    interval of it, nor has one that gives 0 to a label that may come, nor is there any where hardly an error is to be
-    expected.
+    Differences of proper scores are means over samples and have t intervals, simultaneous with probability `level`
+    (Bonferroni); `significant` means that the interval excludes 0. With weights or groups the jackknife gives the
+    intervals (focal_lib.metrics.design). They contain the means of all labels that the samples do not contradict
+    (possible_labels). Differences of the ECE (equal mass, per cent) have no interval, since the bootstrap does not
+    cover. There is no interval of the NLL if a method gives probability 0 to a label that occurs or may occur, and
+    no interval at all where fewer than three errors are expected.
     """
     first = next(iter(evaluation.fits))
     pairs = [(m, AS_GIVEN) for m in evaluation.fits] + [(m, first) for m in evaluation.fits if m != first]
@@ -342,7 +339,7 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
 def _paired(
     first: np.ndarray, second: np.ndarray, level: float, design: Design, possible: tuple[float, float]
 ) -> Interval:
-    """Of the mean of first - second, as wide as the possible means at least; none where they are not known."""
+    """Interval of the mean of first - second that contains the possible means; none if these are unknown."""
     with np.errstate(invalid="ignore"):
         gap = first - second
     found = design.mean_interval(gap, level=level)

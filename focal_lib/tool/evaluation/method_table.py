@@ -24,8 +24,8 @@ def method_table(
         methods: as for methods.parse; 'all' for those whose packages are installed.
 
     Returns:
-        One row for the logits as given and one for each method, with columns: package that fits it; error (%); NLL; Brier
-        score; ECE (%) in 15 bins of equal width, its estimate with less bias (see ece_interval) and classwise ECE (%);
+        One row for the logits as given and one for each method. Columns: package that fits it; error (%); NLL; Brier
+        score; ECE (%) in 15 bins of equal width; its estimate with less bias (see ece_interval); classwise ECE (%);
         wall-clock seconds of the fit; number of samples whose predicted class changes.
 
     Raises:

@@ -1,26 +1,26 @@
-r"""What the mean of losses, or of their differences, may be, however few rare errors are among the samples.
+r"""Bounds of mean losses, or of their differences, that allow for rare errors missing from the samples.
 
-Losses are skewed: where a model is nearly always right, a sample may hold none of the rare errors that its mean is
-made of, and its own spread would be next to nothing. So an interval reaches at least as far as the means of labels
-drawn from probabilities that the samples do not contradict. Those are sought among
+Losses are skewed: where a model is nearly always right, a sample may miss the rare errors that dominate its mean, and
+its own spread is then far too small. So an interval also covers the means under all labels drawn from probabilities
+that the samples do not contradict. Candidates are
 
-.. math:: q \propto p^a , \qquad\text{of two models}\quad q \propto r^a p^b ,
+.. math:: q \propto p^a , \qquad\text{for two models}\quad q \propto r^a p^b ,
 
-with a and b of SHARPENED and of BETWEEN: the models themselves, what lies between them, and what is less certain or
-more. Labels drawn from q have a sum of losses, or of differences, and a number of errors, with known means and
-variances; they are contradicted where one of the two that were seen is too many standard deviations away, each at the
-level that is asked for. This is a test inverted: of 200 samples, all right at a confidence of 0.9999, it leaves an
-error of up to 2 % at 95 % (the 'rule of three'); all right at 0.9, of up to 2 %, too, and not of 10 %. Where all are
-contradicted the number of errors alone decides, as long as it is below 50; from there on the samples' own spread says
-enough, and nothing is added to the interval. The truth of a real model lies on no such path, so that enough samples
-contradict all of it: the number of errors alone would then leave what the losses exclude.
+with a in SHARPENED and (a, b) in BETWEEN: the models themselves, mixtures of them, and less or more certain versions.
+Labels drawn from q have a sum of losses, or of differences, and a number of errors, with known means and variances. A
+candidate is rejected if the observed value of one of the two is too many standard deviations away, each at the given
+level. This inverts a test. Example: if 200 samples are all right at confidence 0.9999, an error of up to 2 % remains
+possible at 95 % (the 'rule of three'); if all are right at 0.9, an error of 2 % does, but one of 10 % does not. If all
+candidates are rejected and there are fewer than 50 errors, the number of errors alone decides; with more, the samples'
+own spread suffices and nothing is added. The truth of a real model lies on no such path, so enough samples reject all
+candidates; the number of errors alone then still admits some that the losses exclude.
 
-Labels of one group may move together: their variances are larger by Kish's design effect, 1 + (m - 1) rho of groups of
-m, with the largest correlation rho that the errors leave open (Design.correlation_at_most). Errors by the dozen show
-whether they come in groups; of a few that is open, and of none the labels of a group may be one label.
+Labels of one group may be correlated. Kish's design effect, 1 + (m - 1) rho for groups of m, increases their variances,
+with the largest correlation rho that the errors allow (Design.correlation_at_most). Dozens of errors show whether they
+come in groups; a few do not, and without any error the labels of a group may all be equal.
 
-Labels are all that varies here. Where the samples are so certain that hardly an error is to be expected of any of
-these, what a mean is made of may lie in kinds of samples that are not among them, and nothing is known.
+Only labels vary here. If hardly any error is expected under all candidates, the mean may depend on kinds of samples
+that are not in the data, and nothing is known.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _STEPS = 20  # of an interpolation
 
 
 def moments_of_scores(log_p: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """What labels drawn from p^a, for each a of SHARPENED, would make of the sums over a chunk of samples, (a, 5).
+    """Moments of sums over a chunk for labels drawn from p^a, for each a in SHARPENED, (a, 5).
 
-    Means of the log-loss, of the Brier score and of the number of errors; variances of the first and the last.
+    The means of log-loss, Brier score and number of errors, and the variances of log-loss and number of errors.
 
     Args:
         log_p: (m, K).
@@ -59,9 +59,9 @@ def moments_of_scores(log_p: np.ndarray, weights: np.ndarray | None = None) -> n
 
 
 def moments_of_differences(log_p: np.ndarray, log_r: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """The same of the scores of a method minus those of its reference, labels from r^a p^b of BETWEEN, (a and b, 5).
+    """As moments_of_scores, of scores minus the reference's, for labels drawn from r^a p^b of BETWEEN, (pairs, 5).
 
-    Errors are the method's.
+    Errors are those of the method.
 
     Args:
         log_p, log_r: (m, K), of the method and of its reference.
@@ -113,15 +113,14 @@ class _Losses:
 
 @dataclass(frozen=True)
 class PossibleLabels:
-    """What labels might have made of the sums over n samples, and what those that were seen did.
+    """Moments of sums over n samples under possible labels, and the observed sums.
 
     Attributes:
-        moments: of moments_of_scores or moments_of_differences, summed over all samples.
-        loss: the sum of the log-losses, or of their differences.
-        errors: the number of errors.
+        moments: moments_of_scores or moments_of_differences, summed over all samples.
+        loss: observed sum of the log-losses, or of their differences.
+        errors: observed number of errors.
         n: number of samples.
-        together: by how much the variances of sums are larger, of groups: as if so many samples had one label between
-            them; 1 where they are independent.
+        together: design effect of groups on the variances of sums; 1 for independent samples.
     """
 
     moments: np.ndarray
@@ -133,8 +132,8 @@ class PossibleLabels:
     def means(self, level: float) -> dict[str, tuple[float, float]]:
         """Ends of the mean 'nll' and 'brier' over labels that are not contradicted; (inf, -inf) if nothing is added.
 
-        nan where fewer than 3 errors are to be expected of any, and of the NLL where a label may come that a model
-        excludes.
+        nan if fewer than 3 errors are expected under all of them; nan for the NLL if a label may occur to which a
+        model gives probability 0.
         """
         loss, brier, errors, of_loss, of_errors = map(_refined, self.moments.T)
         limit, seen = scipy.special.ndtri((1 + level) / 2), float(np.clip(self.loss, -_EXCLUDED, _EXCLUDED))
@@ -154,13 +153,13 @@ class PossibleLabels:
 
 
 def _refined(column: np.ndarray) -> np.ndarray:
-    """With steps in between, interpolated."""
+    """Moments with interpolated steps in between."""
     known = np.arange(len(column))
     return np.interp(np.linspace(0, len(column) - 1, _STEPS * (len(column) - 1) + 1), known, column)
 
 
 def _deviations(seen: float, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """How many standard deviations what was seen is from each mean; 0 where both are certain and equal."""
+    """Distance of the observed value from each mean in standard deviations; 0 if both are certain and equal."""
     with np.errstate(divide="ignore", invalid="ignore"):
         away = np.abs(seen - mean) / np.sqrt(variance)
     return np.where(np.isnan(away), 0.0, away)

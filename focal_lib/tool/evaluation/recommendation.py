@@ -1,11 +1,11 @@
-"""What to do with a model's logits, in plain words.
+"""Recommend a calibration method, with reasons in plain words.
 
-Decided on proper scores, NLL and Brier score, of samples that were not fitted on, by what a method gains at least:
-the near end of an interval that holds for all comparisons together. The simplest method is the default, and a richer
-one is recommended where it gains a relevant amount over it. Where only a richer one is shown to gain over the logits as
-given, the simplest stays the default as long as its own estimates are gains and the richer one's are not larger in both
-scores. What is estimated to lose a relevant amount in one score is not recommended for the other. An ECE is told, not
-decided on: a constant prediction can have none, and the bootstrap's interval of a difference of two does not cover.
+The decision rests on proper scores (NLL, Brier score) of held-out samples, by the lower end of the simultaneous
+interval of a method's gain. The simplest method is the default; a richer one is recommended if it gains a relevant
+amount over it. If only a richer one significantly improves on the logits as given, the simplest stays the default as
+long as its own estimates are gains and the richer one's are not larger in both scores. A method whose estimate loses a
+relevant amount in one score is not recommended for the other. An ECE is reported but does not decide: a constant
+prediction can have an ECE of 0, and the bootstrap interval of a difference of ECEs does not cover.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import pandas as pd
 from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.tool.evaluation.comparison import PROPER, Evaluation
 
-RELEVANT = 0.005  # of the score of what is compared with
+RELEVANT = 0.005  # share of the reference's score
 _NAMES = {"nll": "NLL", "brier": "Brier score"}
 
 
 @dataclass(frozen=True)
 class Advice:
-    """The method to use, None for the logits as given; and why, in plain words."""
+    """The method to use, None for the logits as given, and the reasons in plain words."""
 
     method: Method | None
     words: str
@@ -38,7 +38,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """What a method gains over a reference in a proper score: positive is better."""
+    """Gain of a method over a reference in a proper score; positive is better."""
 
     metric: str
     gain: float
@@ -49,21 +49,21 @@ class _Comparison:
 
     @property
     def better(self) -> bool:
-        """It gains a relevant amount for certain, and not nothing where any amount is relevant."""
+        """Whether it significantly gains a relevant amount, above 0."""
         return self.least >= self.relevant and self.least > 0
 
     @property
     def worse(self) -> bool:
-        """It loses for certain, or by the estimate a relevant amount."""
+        """Whether it loses significantly, or by a relevant estimate."""
         return self.most < 0 or self.gain <= -self.relevant < 0
 
     @property
     def settled(self) -> bool:
-        """It gains no relevant amount, for certain; of a score of 0 there is nothing to gain."""
+        """Whether a relevant gain is excluded, also for a reference score of 0."""
         return self.most < self.relevant or self.score == 0
 
     def share(self, by: float) -> float:
-        """Of the reference's score, 0 of a score of 0."""
+        """Gain as a share of the reference's score; 0 for a score of 0."""
         return by / self.score if self.score > 0 else 0.0
 
     def words(self) -> str:
@@ -72,12 +72,12 @@ class _Comparison:
 
 
 def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float = RELEVANT) -> Advice:
-    """What to do, and how sure that is.
+    """Recommend a method, with the certainty of its gain.
 
     Args:
         evaluation: the methods, the simplest first, and their scores.
         differences: of comparison.differences.
-        relevant: the smallest gain that matters, as a share of the score of what is compared with.
+        relevant: the smallest relevant gain, as a share of the reference's score.
 
     Raises:
         ValueError: relevant not in [0, 1).
@@ -98,7 +98,7 @@ def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float
 
 
 def check_relevant(relevant: float) -> None:
-    """ValueError unless it is a share below 1."""
+    """Raise ValueError unless it lies in [0, 1)."""
     if not 0 <= relevant < 1:
         raise ValueError(f"relevant must lie in [0, 1). Got {relevant}.")
 
@@ -145,7 +145,7 @@ class _Table:
         )
 
     def instead(self, first: Method, best: Method) -> str:
-        """Why the simplest, whose gain is only estimated, rather than a richer one, whose gain is shown."""
+        """Why the simplest is recommended, although only a richer one gains significantly."""
         falls = (
             f"the {_NAMES[c.metric]} falls by {c.gain:.3g} ({c.share(c.gain):.1%})"
             for c in self.against(first, AS_GIVEN)

@@ -1,4 +1,4 @@
-"""Samples scored after a calibrator, or as given, chunk by chunk: the one way from logits to what metrics need.
+"""Score samples chunk by chunk, after a calibrator or as given, for the metrics.
 
 A `fit` is a fitted calibrator, or None for the logits as given.
 """
@@ -25,10 +25,10 @@ from focal_lib.tool.evaluation.possible_labels import (
 
 
 class Scored(NamedTuple):
-    """Of some samples: scores, sums of class gaps, how many top probabilities the map lowers, how many classes move.
+    """Scores, sums of class gaps, number of top probabilities that the map lowers, number of changed predictions.
 
-    What other labels would make of the sums, see possible_labels: `of_scores` of the scores, and `of_differences` of
-    the differences to each reference, (references, ...).
+    `of_scores` and `of_differences` are the moments of possible_labels, of the scores and of their differences to each
+    reference, (references, ...).
     """
 
     scores: SampleScores
@@ -40,7 +40,7 @@ class Scored(NamedTuple):
 
     @staticmethod
     def concatenate(parts: list[Scored]) -> Scored:
-        """Of several sets of samples, one after the other."""
+        """Concatenate several sets of samples."""
         scores, gaps, lowered, changed, *moments = zip(*parts, strict=True)
         gap, square, variance, counts = zip(*gaps, strict=True)
         total = ClassGaps(np.sum(gap, axis=0), np.sum(square, axis=0), np.sum(variance, axis=0), sum(counts))
@@ -64,7 +64,7 @@ def top_labels(fit: Any, data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
 
 
 def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, references: Sequence[Any] = ()) -> Scored:
-    """Scores of each sample; weights (n,) of mean 1 are those of the class gaps; references are fits, or None."""
+    """Score each sample; weights (n,), of mean 1, apply to the class gaps; references are fits, or None."""
 
     def chunk(z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> Parts:
         log_p = log_probs(fit, z)
@@ -95,7 +95,7 @@ def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, reference
 
 @dataclass(frozen=True)
 class _WithWeights:
-    """Logits (n, K) with the weights as one more column, sliced like an array: chunks bring their weights along."""
+    """Logits (n, K) with the weights as a further column, sliced like an array."""
 
     logits: Any
     weights: np.ndarray

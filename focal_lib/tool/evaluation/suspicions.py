@@ -1,6 +1,6 @@
-r"""What makes predictions with labels look wrong, before anything is fitted to them: each with its likely cause.
+r"""Data checks run before any fit; each returns a message with the likely cause.
 
-Whether predictions and labels belong together is asked by a permutation test. With the scores :math:`s_i(k) =
+A permutation test decides whether predictions and labels belong together. With the scores :math:`s_i(k) =
 \log p_i(k)` of the samples, S = sum of s_i(y_i) has under a random pairing of samples and labels, all orders equally
 likely, the mean and variance of Hoeffding (1951), here exact from the class counts:
 
@@ -39,14 +39,14 @@ _HUNDRED = 5.0  # how far a sum of percentages, each rounded to a whole one, may
 def find_suspicions(
     validation: LogitSet, test: LogitSet, given: Given = "logits", *, one_set: bool = False, fitted: bool = True
 ) -> list[str]:
-    """What is suspicious, each in one sentence with its likely cause; [] where nothing is.
+    """Run all data checks; each failed one gives a sentence with its likely cause.
 
     Args:
-        validation: what is fitted on.
-        test: what is tested on.
-        given: what the numbers are said to be.
-        one_set: whether the two are parts of one set, or the same.
-        fitted: whether something is fitted: without a mistake among the samples it cannot be.
+        validation: set to fit on.
+        test: set to test on.
+        given: kind of the scores.
+        one_set: whether the two are the same set or parts of one.
+        fitted: whether a method will be fitted, which needs at least one misclassified sample.
     """
     options = validation.layout == "options"
     no_class = [] if options else _no_classes(validation)
@@ -63,7 +63,7 @@ def find_suspicions(
 
 
 def find_cautions(validation: LogitSet, test: LogitSet, given: Given) -> list[str]:
-    """What to know of probabilities before the advice is followed: labels of probability 0 that no rounding made."""
+    """Cautions on labels of probability 0 that are not due to rounding."""
     if _rounded(validation, given) or _rounded(test, given):
         return []  # which is suspicious
     sets = {"": test} if validation is test else {" to fit on": validation, " to test on": test}
@@ -81,24 +81,24 @@ def find_cautions(validation: LogitSet, test: LogitSet, given: Given) -> list[st
 
 
 def association(data: LogitSet) -> float:
-    """How far the mean log-probability of the labels lies above that of a random pairing, in standard errors.
+    """Mean log-probability of the labels minus that of a random pairing, in standard errors.
 
-    0 where every sample has the same prediction, or the labels are all of one class. Where columns are other options
-    in every sample, the random label is one of the sample's own options.
+    0 if all predictions are the same, or all labels are. For layout 'options' the random label is one of the
+    sample's own options.
     """
     return _read_pairing(data).away
 
 
 @dataclass(frozen=True)
 class _Pairing:
-    """What one reading of predictions with labels says.
+    """Statistics of predictions with labels.
 
     Attributes:
         away: `association`.
-        short: how far the mean log-probability of the labels lies below what the predictions themselves promise, in
-            standard errors of labels drawn from them.
-        predicted: class of each sample, (n,).
-        wrong: samples of whose label the score is not the highest.
+        short: shortfall of the mean log-probability of the labels from its mean under the predictions, in standard
+            errors of labels drawn from them.
+        predicted: predicted class of each sample, (n,).
+        wrong: number of samples whose label does not have the highest score.
     """
 
     away: float
@@ -126,12 +126,12 @@ def _of_labels(values: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _scores(z: np.ndarray) -> np.ndarray:
-    """log p, down to -1000: farther is as wrong, and squares stay finite."""
+    """log p, clipped at -1000 so that squares stay finite."""
     return np.maximum(log_softmax(z), -1e3)
 
 
 def _promised(z: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """By how much the s_i(y_i) stay behind their mean under the predictions, summed, and its variance: (2,)."""
+    """Summed shortfall of s_i(y_i) from its mean under the predictions, and its variance: (2,)."""
     s = _scores(z)
     ps = np.exp(s) * s
     mean, square = total(ps)[:, 0], total(ps * s)[:, 0]
@@ -201,10 +201,10 @@ def _of_pairing(data: LogitSet, *, fitted: bool = False) -> list[str]:
 
 
 def _predicted_but_no_label(data: LogitSet, found: _Pairing) -> list[int]:
-    """Columns that many predictions are and no label is, the most predicted one first.
+    """Columns that are often predicted and never a label, the most predicted one first.
 
-    Many is more than chance leaves without a hit where one in two is right as often as among the other columns, and at
-    least 1 %; samples of one group, such as the pixels of an image, are no samples of their own.
+    Often means at least 1 % of the predictions, and more than chance leaves without a hit at half the accuracy of the
+    other columns. Samples of one group, such as the pixels of an image, count as Kish's effective number.
     """
     if data.layout == "options":
         return []
@@ -219,12 +219,12 @@ def _predicted_but_no_label(data: LogitSet, found: _Pairing) -> list[int]:
 
 
 def _log_chance() -> float:
-    """Of a normal variable to lie `FAR` below its mean."""
+    """Log-probability that a normal variable lies `FAR` standard deviations below its mean."""
     return math.log(0.5 * math.erfc(FAR / math.sqrt(2)))
 
 
 def _independent(data: LogitSet, chosen: np.ndarray) -> float:
-    """How many groups of equal size the chosen samples tell as much as (Kish 1965)."""
+    """Effective number of groups of the chosen samples (Kish 1965)."""
     if data.groups is None:
         return float(chosen.sum())
     sizes = np.bincount(np.unique(data.groups[chosen], return_inverse=True)[1]).astype(np.float64)
@@ -249,9 +249,9 @@ def _no_class(data: LogitSet, found: _Pairing, absent: list[int]) -> str:
 
 
 def _below_chance(data: LogitSet, found: _Pairing) -> str:
-    """Words where fewer predictions are right than those of a guess at random, for certain.
+    """A sentence if the accuracy is significantly below that of random guessing, else ''.
 
-    Not than those of the commonest class: trained with classes balanced, a model is right less often, and sound.
+    The share of the most frequent class is no reference: a sound model trained on balanced classes may be below it.
     """
     if data.layout == "options":
         return ""
@@ -266,10 +266,10 @@ def _below_chance(data: LogitSet, found: _Pairing) -> str:
 
 
 def swapped_classes(data: LogitSet) -> dict[int, int]:
-    """Class -> the label that most of its predictions have, where classes change places; {} where none do.
+    """Class -> label of most of its predictions, for permuted classes; {} if there are none.
 
-    Of classes with 5 or more predictions, more than half of them with the label: a shift by one of three and at least
-    half of the classes, else cycles.
+    A class counts with at least 5 predictions, more than half of them with that label. Permuted classes are a shift by
+    one of at least three and at least half of the classes, or else cycles.
     """
     return _swapped(data, _read_pairing(data).predicted)
 
@@ -328,10 +328,10 @@ def _looked_at(data: LogitSet) -> np.ndarray:
 
 
 def _no_classes(data: LogitSet) -> list[str]:
-    """Columns that hold something else than a class' scores: [] or one sentence on the first.
+    """Check for a column that does not hold the scores of a class: [] or one sentence on the first.
 
-    Whole numbers say so only where they differ from each other, as they do not in a class that is the reference or is
-    never active, and beside columns of other numbers: logits of a quantised network may all be whole.
+    Whole numbers are a sign only if they vary (a reference class is constant) and other columns are not whole (logits
+    of a quantised network may all be).
     """
     z = _looked_at(data)
     labels, first = data.labels[: len(z)], z[:_AT_FIRST]
@@ -354,7 +354,7 @@ def _is_whole(column: np.ndarray) -> bool:
 
 
 def _counts_samples(column: np.ndarray) -> bool:
-    """Each number once."""
+    """Whether each number occurs once."""
     return len(column) > _ENOUGH and len(np.unique(column)) == len(column)
 
 
@@ -363,7 +363,7 @@ def _index(k: int) -> str:
 
 
 def _what_it_is(z: np.ndarray, labels: np.ndarray, k: int, beside_real: bool) -> str:
-    """Of a column of whole numbers, the label, the prediction or something else; '' where it may be a class."""
+    """What a column of whole numbers holds: label, prediction or something else; '' if it may be a class."""
     column, n = z[:, k], len(z)
     if n <= _ENOUGH or _counts_samples(column):
         return ""
@@ -414,7 +414,7 @@ def _labels_of_nothing(data: LogitSet, given: Given) -> int:
 
 
 def _rounded(data: LogitSet, given: Given) -> list[str]:
-    """Probabilities of which rounding made 0, some of them of labels."""
+    """Check for labels whose probability was rounded to 0."""
     count = _labels_of_nothing(data, given)
     if not count:
         return []
@@ -429,7 +429,7 @@ def _rounded(data: LogitSet, given: Given) -> list[str]:
 
 
 def _like_percentages(z: np.ndarray, labels: np.ndarray) -> bool:
-    """Of numbers from 0 up; of one column, those that make every sample positive where labels or size speak against."""
+    """Whether numbers >= 0 are percentages; for one column, judged by their size and the share of positive labels."""
     if z.shape[1] == 1:
         return bool(20 < z.max() <= 100 and (z.max() > 50 or labels.mean() < 0.5))
     if len(np.unique(z[:_AT_FIRST])) <= 2:  # one-hot predictions times a number
@@ -439,7 +439,7 @@ def _like_percentages(z: np.ndarray, labels: np.ndarray) -> bool:
 
 
 def _in_common(validation: LogitSet, test: LogitSet) -> list[str]:
-    """Test samples that stand in the validation set, too; where a set repeats itself, equal ones say nothing."""
+    """Check for test samples in the validation set; skipped if that set itself has many duplicates."""
     seen, asked = _rows(validation), _rows(test)
     if len(np.unique(seen)) < 0.9 * len(seen):
         return []
@@ -465,7 +465,7 @@ def _groups_in_common(validation: LogitSet, test: LogitSet) -> list[str]:
 
 
 def _rows(data: LogitSet) -> np.ndarray:
-    """A number for each sample that equal rows share, (n,)."""
+    """A hash of each row, (n,): equal for equal rows."""
     weights = np.random.default_rng(0).normal(size=data.classes)
 
     def mixed(z: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:

@@ -1,7 +1,7 @@
-"""npy and npz files of somebody else, read within bounds.
+"""Safe reading of untrusted npy and npz files.
 
-What a header says is compared with the file's true size and with the memory there is before any is taken; nothing is
-unpickled; an array fills as its bytes come. Whatever is wrong is a ValueError that says what.
+The size in a header is compared with the file's size and with available memory before memory is allocated. Nothing is
+unpickled. Any damage is a ValueError that describes it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MOST_INFLATED, _FREE_TO_INFLATE = 200, 2**28  # numbers from a network shrink b
 
 
 class Header(NamedTuple):
-    """What an npy header says."""
+    """The fields of an npy header."""
 
     shape: tuple[int, ...]
     by_column: bool
@@ -63,8 +63,8 @@ def require_file(path: Path) -> int:
     """The size of a plain file.
 
     Raises:
-        ValueError: it is a folder, a pipe, a device: what cannot be read twice, or has no end.
-        OSError: there is none.
+        ValueError: a folder, a pipe or a device, which cannot be read twice or has no end.
+        OSError: the file does not exist.
     """
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
@@ -99,11 +99,11 @@ def read_header(stream: IO[bytes], what: str) -> Header:
 
 
 def read_npy(path: Path, *, mapped: bool = False) -> np.ndarray:
-    """The array of an npy file, in memory or as a memory map that is only read.
+    """The array of an npy file, in memory or as a read-only memory map.
 
     Raises:
-        ValueError: another file; numbers that end early or go on; more than fits into memory.
-        OSError: there is none.
+        ValueError: another file, missing or surplus bytes, or more than fits into memory.
+        OSError: the file does not exist.
     """
     size, what = require_file(path), f"{path.name} must be an npy file of numbers"
     with path.open("rb") as stream:
@@ -118,7 +118,7 @@ def read_npy(path: Path, *, mapped: bool = False) -> np.ndarray:
 
 
 class Npz:
-    """The arrays of an open npz archive by name, each read when it is asked for."""
+    """The arrays of an open npz archive by name, each read on access."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         self.path, self._archive = path, archive
@@ -169,7 +169,7 @@ def open_npz(path: Path) -> Iterator[Npz]:
 
     Raises:
         ValueError: another file.
-        OSError: there is none.
+        OSError: the file does not exist.
     """
     require_file(path)
     with path.open("rb") as stream:
@@ -182,7 +182,7 @@ def open_npz(path: Path) -> Iterator[Npz]:
 
 
 def check_not_inflated(size: int, stored: int, what: str) -> None:
-    """ValueError where more than 256 MB come out of two hundred times less: a bomb, or numbers that say nothing."""
+    """Raise ValueError if more than 256 MB are compressed 200-fold: a decompression bomb, or constant numbers."""
     if size > _FREE_TO_INFLATE and size > _MOST_INFLATED * stored:
         raise ValueError(
             f"{what} and not {size / 1e6:,.0f} MB out of {stored / 1e6:,.3g}, as no predictions are: "
@@ -198,7 +198,7 @@ def _refuse_size(what: str, header: Header, there: int) -> None:
 
 
 def _filled(stream: IO[bytes], header: Header, what: str) -> np.ndarray:
-    """Read piece by piece into memory that the system gives as it is written to."""
+    """Read in pieces into memory that is committed only as it is written."""
     require_memory(header.size, f"{what}. {header}")
     try:
         flat = np.empty(math.prod(header.shape), header.dtype)

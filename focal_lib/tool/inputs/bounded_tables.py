@@ -1,4 +1,4 @@
-"""csv and parquet files of somebody else, looked at before they take memory."""
+"""Safe reading of untrusted csv and parquet files, checked before memory is allocated."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _RAGGED = 4, 1_000_000  # cells of the table for each that is there, and how man
 
 
 def read_csv_content(path: Path) -> bytes:
-    """The bytes of a csv file whose table, with every line as wide as its first two, fits into memory.
+    """The bytes of a csv file, if its table fits into memory, estimated from its first two lines.
 
     Raises:
-        ValueError: no file, NUL bytes, another separator than a comma, more columns or cells than can be meant.
+        ValueError: no file, NUL bytes, a separator other than a comma, or implausibly many columns or cells.
         OSError: it cannot be read.
     """
     size = require_file(path)
@@ -54,7 +54,7 @@ def _first_lines(path: Path, content: bytes) -> tuple[list[str], list[str]]:
 
 
 def require_pyarrow(doing: str) -> None:
-    """ImportError where it is not installed."""
+    """Raise ImportError if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:

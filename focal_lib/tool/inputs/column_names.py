@@ -1,4 +1,4 @@
-"""Names of columns: those that are no class', in any case, those that somebody may have meant, and all in words."""
+"""Column names: those that are not of classes, suggestions for missing ones, and lists of names in words."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _PER_SAMPLE: dict[str, Column] = {
 _INDEX = {"id", "ids", "index", "idx", "sample", "sample_id", "row", "unnamed: 0", "__index_level_0__", ""}
 _LABELS = {"labels", "target", "targets", "y", "y_true", "truth", "true", "true_label", "gold", "class", "outcome"}
 _LABELS |= {"label_ids", "ground_truth", "answer"}
-_FIRST, _LAST = 4, 4  # names of many that are shown: what is no class' stands at the ends
+_FIRST, _LAST = 4, 4  # shown of many names: columns that are not of classes are at the ends
 
 
 def what_goes_with_samples(name: str) -> Column | None:
-    """What a column of the name holds for each sample; None where it may be a class'."""
+    """What a column of that name holds for each sample; None if it may be of a class."""
     return _PER_SAMPLE.get(name.strip().lower())
 
 
 def is_index_name(name: str) -> bool:
-    """Whether a column of the name counts or names the samples."""
+    """Whether a column of that name is an index of the samples."""
     return name.strip().lower() in _INDEX
 
 
 def in_words(names: Iterable[object]) -> str:
-    """All of few names; of many the first and the last ones, with how many there are."""
+    """All names if few, else the first and the last ones with their number."""
     texts = [str(name) if len(str(name)) <= 40 else f"{str(name)[:40]}..." for name in names]
     if len(texts) <= _FIRST + _LAST:
         return ", ".join(texts) or "none"

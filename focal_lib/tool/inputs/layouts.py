@@ -50,10 +50,10 @@ class Reading:
     """How scores are to be read.
 
     Attributes:
-        layout: None to tell it by the shapes.
-        ignore_index: label of what is left out; None for -100 and, up to 255 classes, 255, in segmentation and tokens.
-        pixels: of each image, drawn at random; 0 for all.
-        seed: of the draw.
+        layout: None to infer it from the shapes.
+        ignore_index: label to leave out; None for -100 and, up to 255 classes, 255, in segmentation and tokens.
+        pixels: number of pixels drawn at random from each image; 0 for all.
+        seed: seed of that draw.
     """
 
     given: Given = "logits"
@@ -69,15 +69,15 @@ class Reading:
 
 
 def lay_out(name: str, part: Part, reading: Reading) -> LogitSet:
-    """A set, seen to be what it is said to be.
+    """Convert one set to logits with labels, with checks.
 
     Args:
-        name: of the set, 'all' where there is one.
-        part: with groups and slices as numbers, one for each entry of the first axis; weights so, or of labels' shape.
+        name: name of the set; 'all' for a single one.
+        part: groups and slices are numbers, one for each entry of the first axis; weights, too, or in labels' shape.
 
     Raises:
-        ValueError: numbers that are not what they are said to be, labels that are one-hot or count from 1, shapes that
-            do not fit; the message says which flag or change helps.
+        ValueError: scores that are not of the kind given, labels that are one-hot or count from 1, shapes that do not
+            fit; the message gives the remedy.
     """
     what = "" if name == "all" else f"{name} "
     labels = numbers_of_classes(as_array(part.labels), part.class_names, f"{what}labels")
@@ -94,7 +94,7 @@ def lay_out(name: str, part: Part, reading: Reading) -> LogitSet:
 
 
 def _refuse_swapped(scores: np.ndarray, labels: np.ndarray, what: str) -> None:
-    """Labels that are no whole numbers are wrong in any case; with scores that are, the two have changed places."""
+    """Refuse labels that are not whole numbers; if the scores are, the two were swapped."""
     if labels.dtype.kind != "f" or scores.dtype.kind not in "fiub" or scores.ndim > labels.ndim:
         return
     if (labels != np.round(labels)).any() and (scores == np.round(scores)).all():
@@ -105,10 +105,10 @@ def _refuse_swapped(scores: np.ndarray, labels: np.ndarray, what: str) -> None:
 
 
 def find_layout(scores: np.ndarray, labels: np.ndarray, what: str = "") -> Layout:
-    """The layout that the shapes tell; 'classes' where they tell none, which is then said.
+    """Infer the layout from the shapes; default 'classes', with a note.
 
     Raises:
-        ValueError: shapes that may be of two layouts.
+        ValueError: shapes that fit two layouts.
     """
     if scores.ndim == 1 or scores.shape == (len(labels), 1):
         return "binary"
@@ -140,7 +140,7 @@ def _is_ragged(scores: Any) -> bool:
 
 
 def ragged_as_array(rows: Any) -> np.ndarray:
-    """(n, K) with NaN where a row has no option."""
+    """Rows of different lengths as an array (n, K), with NaN for missing options."""
     shape = len(rows), max(map(len, rows))
     require_memory(_WORK * 8 * math.prod(shape), f"options as wide as those of the longest sample, {shape},")
     found = np.full(shape, np.nan)
@@ -154,7 +154,7 @@ def ragged_as_array(rows: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Found:
-    """Logits (m, K) and labels (m,); of which entry of the first axis, and of all labels, each is."""
+    """Logits (m, K) and labels (m,), with the index of each in the first axis and in labels.ravel()."""
 
     layout: Layout
     logits: np.ndarray | SelectedSamples
@@ -247,7 +247,7 @@ def binary_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
     """Logits (n, 2) of scores (n,) of the positive class.
 
     Raises:
-        ValueError: scores that are not finite, or not what they are said to be.
+        ValueError: scores that are not finite, or not of the kind `given`.
     """
     if given not in ("logits", "log-probs", "probs"):
         raise ValueError(f"given must be one of logits, log-probs, probs. Got {given!r}.")
@@ -332,7 +332,7 @@ def _positions(layout: Layout, scores: np.ndarray, labels: np.ndarray, reading: 
 
 
 def _choose(labels: np.ndarray, k: int, reading: Reading, kind: str) -> tuple[list[np.ndarray], tuple[str, ...]]:
-    """Of each entry of the first axis the positions that count, at most `pixels` of them."""
+    """For each entry of the first axis, the positions that count, at most `pixels` of them."""
     ignored = [reading.ignore_index] if reading.ignore_index is not None else [PADDING] + [IGNORED] * (k <= IGNORED)
     random, flat = np.random.default_rng(reading.seed), labels.reshape(len(labels), -1)
     most = reading.pixels or flat.shape[1]
@@ -386,7 +386,7 @@ def option_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
     """Logits (n, K), MISSING where scores are NaN or -inf.
 
     Raises:
-        ValueError: fewer than two options in a sample; scores that are not what they are said to be.
+        ValueError: fewer than two options in a sample, or scores that are not of the kind `given`.
     """
     missing = np.isnan(scores) | np.isneginf(scores)
     if (few := (~missing).sum(-1) < 2).any():

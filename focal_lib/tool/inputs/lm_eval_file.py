@@ -1,8 +1,8 @@
-"""samples_*.jsonl of lm-evaluation-harness: log-likelihoods of options, as many as each question has.
+"""samples_*.jsonl of lm-evaluation-harness: log-likelihoods of each question's options.
 
 A line is a question: `filtered_resps` holds [log-likelihood, is_greedy] of each option, as text or numbers; `target`
-the place of the right one, or its text, which is then compared with the continuations in `arguments`. The scores are
-the summed log-likelihoods, those of the metric acc; divide by lengths before where acc_norm is meant.
+the index of the right one, or its text, which is compared with the continuations in `arguments`. The scores are the
+summed log-likelihoods, as in the metric acc; for acc_norm divide them by the lengths first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _AMISS = 0.01  # of the questions may be told otherwise by their own acc: ties
 
 
 def part_of_samples(path: Path, columns: Mapping[Column, str | None]) -> Part:
-    """Rows of log-likelihoods, different in length, and the places of the right options.
+    """Rows of log-likelihoods, of different lengths, and the indices of the right options.
 
     Args:
         columns: keys of groups, slices, weights, of a line or of its `doc`; None for none.
@@ -59,7 +59,7 @@ def part_of_samples(path: Path, columns: Mapping[Column, str | None]) -> Part:
 
 
 def scores_of_samples(path: Path) -> list[list[float]]:
-    """Rows of log-likelihoods, different in length; what is right need not be known.
+    """Rows of log-likelihoods, of different lengths; the right options need not be known.
 
     Raises:
         ValueError: another file, questions without options, one question twice.
@@ -68,7 +68,7 @@ def scores_of_samples(path: Path) -> list[list[float]]:
 
 
 def _questions(path: Path) -> Iterator[tuple[dict[str, Any], list[float], str]]:
-    """Of each line the object, the log-likelihoods, and what it is, for messages."""
+    """Yield, for each line, the object, the log-likelihoods and a name for messages."""
     require_memory(4 * require_file(path), path.name)
     seen, what = set(), ""
     with path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""Names become numbers: labels that name a class, groups and slices of any kind; weights are looked at."""
+"""Convert labels, groups and slices of any kind to numbers; check weights."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def numbers_of_classes(labels: np.ndarray, names: Sequence[str] | None, what: st
 
 
 def _maybe_named_by_numbers(labels: np.ndarray, names: Sequence[str] | None, what: str) -> np.ndarray:
-    """Columns may be named by whole numbers: '3' and '8', say, where labels are 3 and 8."""
+    """Labels as column indices, if columns are named by whole numbers: '3' and '8' for labels 3 and 8."""
     k = 0 if names is None else len(names)
     if not names or not all(name.strip().isdecimal() for name in names) or not labels.size:
         return labels
@@ -73,10 +73,10 @@ def _maybe_named_by_numbers(labels: np.ndarray, names: Sequence[str] | None, wha
 
 
 def numbers_of_values(parts: Sequence[Any], what: str) -> tuple[list[np.ndarray], tuple[str, ...]]:
-    """The same number for the same value in all parts, int64 (n,) each, and the values as text, in order.
+    """Numbers of the values, the same in all parts, int64 (n,) each; and the values as text, in order.
 
     Raises:
-        ValueError: values that are missing, or that do not go one to a sample.
+        ValueError: missing values, or not one value for each sample.
     """
     arrays = [as_array(part) for part in parts]
     for array in arrays:

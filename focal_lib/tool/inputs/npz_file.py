@@ -1,4 +1,4 @@
-"""npz files: arrays of numbers, and of names."""
+"""npz files of logits and labels."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _MEANT |= {own: own for own in _SAVED_AS}
 
 
 def parts_of_npz(path: Path, columns: Mapping[Column, str | None], given: Given = "logits") -> dict[str, Part]:
-    """Those named 'validation' and 'test', or the one, 'all'.
+    """The parts 'validation' and 'test', or the single part 'all'.
 
     Args:
-        columns: names of the arrays that hold groups, slices, weights; None for one of that name, where there is.
-        given: what the scores are: named 'logits', else 'probs' or 'log_probs' where they are those.
+        columns: names of the arrays of groups, slices, weights; None for an optional array of that name.
+        given: kind of the scores, whose array is 'logits', or else 'probs' or 'log_probs'.
 
     Raises:
         ValueError: another file, missing or damaged arrays, one set and two in one file.
@@ -55,7 +55,7 @@ def parts_of_npz(path: Path, columns: Mapping[Column, str | None], given: Given 
 
 
 def _renamed(names: Iterable[str], own: str) -> str:
-    """What to do with arrays of other names, in words; '' where these do not tell what they are."""
+    """Advice on arrays of other names; '' if their names are not informative."""
     meant = {name: _meant(name) for name in sorted(names)}
     parts = {part for part, _ in meant.values()}
     kinds = {kind for _, kind in meant.values()} - {""}

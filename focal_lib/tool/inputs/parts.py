@@ -1,4 +1,4 @@
-"""One set as somebody gave it, before it is looked at."""
+"""One set of scores and labels as given, before any check."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PER_SAMPLE: tuple[Column, ...] = ("groups", "slices", "weights")
 
 @dataclass(frozen=True)
 class Part:
-    """Scores and labels in any layout, and what goes with each sample; see LogitSet for what these mean."""
+    """Scores and labels in any layout, with groups, slices and weights; see LogitSet."""
 
     scores: Any
     labels: Any
@@ -29,6 +29,6 @@ class Part:
 
 
 def as_array(values: Any) -> np.ndarray:
-    """On the CPU; a memory map stays one."""
+    """As a NumPy array; a memory map is not read."""
     values = to_numpy(values)
     return values if isinstance(values, np.ndarray) else np.asarray(values)

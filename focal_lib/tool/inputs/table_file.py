@@ -131,11 +131,11 @@ def _numpy_type(column: pd.Series) -> np.dtype:
 
 
 def read_table(path: Path, as_text: Callable[[list[str]], list[str]], label_column: str = LABEL) -> pd.DataFrame:
-    """The columns with the names that they have, pandas would number those that stand twice; perhaps without a sample.
+    """The table with its column names unchanged (pandas would number duplicates); it may have no rows.
 
     Args:
-        as_text: of all columns of a csv, those whose values stay as they are written: 001 is not 1.
-        label_column: one more that may hold words.
+        as_text: maps the names of a csv's columns to those whose values stay text: 001 is not 1.
+        label_column: a column of labels, which may be text.
 
     Raises:
         ValueError: another file.

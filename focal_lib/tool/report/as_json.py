@@ -1,6 +1,6 @@
-"""A Report as JSON: numbers, intervals, advice and where they come from, for other programs.
+"""A Report as JSON for other programs: numbers, intervals, advice and provenance.
 
-Strict JSON: what is not known, or infinite as an NLL may be, is null, and `infinite` names the latter.
+Strict JSON: unknown and infinite numbers (an NLL may be infinite) are null; `infinite` names the infinite ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def report_as_json(report: Report, decisions: Decisions | None = None) -> str:
     """Everything in the report as one JSON object.
 
     Args:
-        decisions: of the method that is kept, on the same samples; left out where there are none.
+        decisions: of the kept method on the same samples; None leaves them out.
     """
     evaluation, advised = report.evaluation, report.advice.method
     content = {
@@ -80,10 +80,10 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """As JSON holds it: arrays are lists, dataclasses objects, numbers that are not finite null.
+    """As JSON types: arrays become lists, dataclasses objects, non-finite numbers null.
 
     Raises:
-        TypeError: a value of a kind that JSON has not.
+        TypeError: a value of another type.
     """
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
@@ -105,13 +105,13 @@ def _named(method: Method | None) -> dict[str, str | None]:
 
 
 def _numbers_of(fit: Any) -> dict[str, float]:
-    """What was fitted and is one number: temperature, gamma; arrays are in calibrator.json."""
+    """Scalar fitted attributes, such as temperature and gamma; arrays are in calibrator.json."""
     numbers = {name.rstrip("_"): value for name, value in vars(fit).items() if name.endswith("_")}
     return {name: float(value) for name, value in numbers.items() if isinstance(value, float | np.floating)}
 
 
 def _of_bins(bins: Bins) -> dict[str, np.ndarray]:
-    """Bins with samples; low and high are the bands of the diagram, which hold for all of them together with 95 %."""
+    """Non-empty bins; low and high are the diagram's bands, simultaneous at 95 %."""
     low, high = bins.consistency_together()
     found = {"count": bins.count, "confidence": bins.confidence, "accuracy": bins.accuracy}
     return found | {"low if calibrated": low, "high if calibrated": high}

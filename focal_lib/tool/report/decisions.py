@@ -131,7 +131,7 @@ class Decisions:
 def decide(
     parts: Sequence[tuple[Calibrator | None, LogitSet]], *, level: float = 0.95, risks: Sequence[float] | None = None
 ) -> Decisions:
-    """Compute certified thresholds, reliability of each class, confusion by confidence and, for two classes, net benefit.
+    """Compute certified thresholds, class reliability, confusion by confidence and, for two classes, net benefit.
 
     Args:
         parts: pairs of a calibrator, or None, and a set of samples that it was not fitted on; one pair for each fold of

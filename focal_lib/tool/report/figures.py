@@ -25,7 +25,7 @@ _AT_ALL, _FEWEST = 4_000_000, 500  # beyond so many logits there are fewer sampl
 
 
 def reliability_figure(evaluation: Evaluation, methods: Sequence[Method]) -> Figure:
-    """Accuracy over confidence in 15 bins of equal width, one panel for each method, once."""
+    """Accuracy over confidence in 15 bins of equal width, one panel for each method."""
     scores = {method.label: evaluation.scores[method] for method in dict.fromkeys(methods)}
     with mpl.rc_context():
         use_style()
@@ -46,7 +46,7 @@ def reliability_caption(methods: Sequence[Method]) -> str:
 
 
 def reliability_alt(evaluation: Evaluation, method: Method) -> str:
-    """What the panel shows, for who does not see it."""
+    """Text alternative of a panel."""
     scores = evaluation.scores[method]
     bins = reliability_bins_of(scores.confidence, scores.correct)
     far = int(np.abs(bins.gap).argmax())
@@ -58,7 +58,7 @@ def reliability_alt(evaluation: Evaluation, method: Method) -> str:
 
 
 def landscape_figure(evaluation: Evaluation, fitted_on: LogitSet) -> Figure:
-    """Adaptive ECE (equal mass) of the samples fitted on over (gamma, T), with the fits of temperatures marked."""
+    """Adaptive ECE (equal mass) over (gamma, T) on the samples to fit on, with the fits of temperatures marked."""
     surface = _surface(fitted_on)
     gammas, temperatures = _axes(evaluation)
     values = np.array([[surface.ece(gamma, t) for gamma in gammas] for t in temperatures])
@@ -104,7 +104,7 @@ def _stride(fitted_on: LogitSet) -> int:
 
 
 def _axes(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
-    """Gammas to 1, or as far as the fits go, and temperatures around that of temperature scaling; and the fits' own."""
+    """Axes: gammas up to 1 or the largest fit, temperatures around that of temperature scaling, and the fits' own."""
     points = _points(evaluation)
     reach = max([1.0, *(gamma for gamma, _ in points.values() if gamma <= WIDE_GAMMAS[-1])])
     end = min(gamma for gamma in WIDE_GAMMAS if gamma >= reach)
@@ -116,7 +116,7 @@ def _axes(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _points(evaluation: Evaluation) -> dict[Method, tuple[float, float]]:
-    """(gamma, T) of every fit that is such a pair."""
+    """(gamma, T) of every fit that has them."""
     return {
         method: (fit.gamma_, fit.temperature_)
         for method, fit in evaluation.fits.items()

@@ -1,4 +1,4 @@
-"""What to know about the fits: what was fitted, classes without samples, gamma at an end of its range, and Prop. 5."""
+"""Notes on the fits: parameters, classes without samples, gamma at an end of its range, KK24 Prop. 5."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from focal_lib.tool.evaluation.comparison import Evaluation
 
 
 def describe_cautions(evaluation: Evaluation, methods: Collection[Method] | None = None) -> list[str]:
-    """Classes without samples, gamma at an end of its range, labels that got probability 0; [] where nothing is.
+    """Cautions: classes without samples, gamma at an end of its range, labels of probability 0; [] without any.
 
     Args:
-        methods: those that are of interest; default all.
+        methods: methods to describe; default all.
     """
     found = []
     if evaluation.unseen:
@@ -57,7 +57,7 @@ def describe_fit(method: Method, fit: Calibrator) -> str:
 
 
 def describe_theory(evaluation: Evaluation) -> list[str]:
-    """Which fits are proved to be the best of a grid, and how often the map lowers a top probability (KK24 Prop. 5)."""
+    """Which fits are proved optimal on a grid, and how often the map lowers a top probability (KK24 Prop. 5)."""
     found = []
     for method, fit in evaluation.fits.items():
         if isinstance(fit, FocalTemperatureScaling) and fit.optimal_:
@@ -73,7 +73,7 @@ def describe_theory(evaluation: Evaluation) -> list[str]:
 def calibration_p(evaluation: Evaluation, method: Method, seed: int = 0) -> float:
     """p-value of the hypothesis that the method's top label is right as often as its confidence says.
 
-    Over groups, where samples are not independent; nan with too few of them.
+    Tested over groups, if samples have them; nan with too few groups.
     """
     scores, design = evaluation.scores[method], evaluation.design
     if design.groups is not None:

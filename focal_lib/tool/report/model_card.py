@@ -19,10 +19,10 @@ _SHOWN = {"error": "Error", "nll": "NLL", "brier": "Brier score", "ece": "ECE", 
 
 
 def model_card(report: Report, decisions: Decisions | None = None) -> str:
-    """The section: what was measured, before and after; how to calibrate; what it does not say.
+    """The section: metrics before and after, how to apply the calibrator, limitations.
 
     Args:
-        decisions: of the method that is kept, on the same samples; their sentences are left out where there are none.
+        decisions: of the kept method on the same samples; None leaves their sentences out.
     """
     evaluation = report.evaluation
     over = "samples" if evaluation.design.groups is None else "groups"
@@ -48,7 +48,7 @@ def model_card(report: Report, decisions: Decisions | None = None) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that Markdown would take for marks, or a table for a cell's end, as it is."""
+    """Escape Markdown's marks and the bar that ends a table's cell."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(text.split()))
 
 

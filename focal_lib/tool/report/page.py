@@ -1,4 +1,4 @@
-"""A Report as one HTML page, with its figures inside, that opens without a network."""
+"""A Report as one self-contained HTML page with its figures."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ SHOWN_CLASSES = 20  # rows of the table of classes, the worst first
 
 @dataclass(frozen=True)
 class _Table:
-    """What the template shows: heads (name, smaller words), and rows whose first cell is their head.
+    """Table for the template: heads (name, smaller words), and rows whose first cell is their head.
 
     Attributes:
-        row: what stands before that cell where there is no line of heads; '' where it says what it is.
+        row: text before that cell if there is no line of heads; '' if the cell needs none.
     """
 
     label: str
@@ -51,7 +51,7 @@ class _Table:
 
 
 def render(report: Report, *, whole: bool) -> str:
-    """The page, or what is between its body's tags."""
+    """The page, or only the content of its body."""
     template = Environment(
         loader=PackageLoader("focal_lib.tool.report", "templates"), autoescape=True, undefined=StrictUndefined
     ).get_template("report.html")
@@ -111,7 +111,7 @@ def _decisions(report: Report) -> dict[str, Any]:
 
 
 def _of_methods(label: str, table: pd.DataFrame) -> _Table:
-    """One row for each method, or for each pair of a method and what it is compared with."""
+    """One row for each method, or for each pair of a method and its reference."""
     names: Any = table.index
     heads: Any = table.columns
     cells: Any = table.to_numpy().tolist()
@@ -139,7 +139,7 @@ def _cell(name: str, value: Any) -> str:
 
 
 def _unbroken(cell: str) -> str:
-    """Cells break before an interval or a p-value where there is little room, not within."""
+    """Let cells break before an interval or a p-value, not within."""
     for text in (", ", " *", "p = ", "p < "):
         cell = cell.replace(text, text.replace(" ", "\N{NO-BREAK SPACE}"))
     return cell

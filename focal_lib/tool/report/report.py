@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 FILES = ("calibrator.json", "metrics.csv", "report.html")
 FORCE = "--force (force=True)"
-Progress = Callable[[str, int, int], Any]  # what is being done; how many steps are, of how many
+Progress = Callable[[str, int, int], Any]  # description, steps done, steps in all
 _VERSIONS_OF = ("focal-lib", "numpy", "scipy", "scikit-learn")
 
 
@@ -91,8 +91,8 @@ def calibrate(
         keep: the method to keep, one of those tried, or 'as-given'; '' for the recommended one.
         force: continue although the data look wrong (see suspicions), and note it in the report.
         progress: called before each step with its description, the number of steps done and their total.
-        holds: arguments of read_logits that describe the data: given, labels, test, label_column, groups, slices, weights, class_names, layout,
-            ignore_index, pixels.
+        holds: arguments of read_logits that describe the data: given, labels, test, label_column, groups, slices,
+            weights, class_names, layout, ignore_index, pixels.
 
     Raises:
         ValueError: invalid data or options; the message gives the remedy.

@@ -1,4 +1,4 @@
-"""The first screen of a report: what was given, what was found, what to do, how sure that is."""
+"""The first screen of a report: the data, the result, the advice and its certainty."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Summary:
     """Sentences in plain words, and a small table.
 
     Attributes:
-        gave: what was given, and how it was split.
-        heads, found: the table: 'as given' and 'after ...', and rows of (what, of each).
+        gave: the data and how they were split.
+        heads, found: the table: heads 'as given' and 'after ...', and rows of a name and one value for each head.
         todo: the advice, and what calibrator.json holds.
-        split: where one set was split at random: with which seed, and what would test on more; '' where it was not.
-        command: that applies it; '' where the logits stay as they are.
+        split: for a random split, its seed and how to test on all samples; else ''.
+        command: the command that applies the calibrator; '' if the logits stay unchanged.
         sure: what the advice and the intervals rest on.
-        cautions: what should be known before it is followed; () where nothing is.
+        cautions: what to know before the advice is followed; () if nothing.
     """
 
     gave: tuple[str, ...]
@@ -46,12 +46,12 @@ class Summary:
     cautions: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
-        """What was found, as given and after what is kept."""
+        """The results as given and after the kept method."""
         return pd.DataFrame([row[1:] for row in self.found], [row[0] for row in self.found], self.heads)
 
 
 def summarise(report: Report) -> Summary:
-    """What the first screen says."""
+    """Summarise a report for its first screen."""
     methods = report.compared
     metrics = report.metric_table().droplevel(1, axis=1)
     found = [(name, *(str(metrics.loc[tuple(method), key]) for method in methods)) for key, name in _SHOWN.items()]
@@ -98,7 +98,7 @@ def _given(report: Report) -> list[str]:
 
 
 def _given_beside(report: Report) -> list[str]:
-    """'Groups: 150, which stay together. Slices: east, north. Weights: 0.5 to 2.'; [] where there are none."""
+    """'Groups: 150, which stay together. Slices: east, north. Weights: 0.5 to 2.'; [] without any."""
     sets = [data for _, data in report.evaluation.parts]
     sets += [] if report.evaluation.folds else [report.fitted_on]
     found = []
@@ -125,14 +125,14 @@ def _verdict(report: Report, method: Method) -> str:
 
 
 def _side(report: Report, method: Method) -> str:
-    """', overconfident', ', underconfident', or nothing where neither is certain."""
+    """', overconfident', ', underconfident', or '' if neither is significant."""
     scores = report.evaluation.scores[method]
     away = report.evaluation.design.mean_interval(scores.confidence - scores.correct)
     return ", overconfident" if away.low > 0 else ", underconfident" if away.high < 0 else ""
 
 
 def _classes_off(report: Report, method: Method) -> str:
-    """'; yet 4 of 10 classes are off, see below', of the method that is kept, whose classes are below."""
+    """'; yet 4 of 10 classes are off, see below', for the kept method, whose classes are listed below."""
     if method != report.kept:
         return ""
     found, design = report.decisions.per_class, report.evaluation.design
@@ -144,7 +144,7 @@ def _classes_off(report: Report, method: Method) -> str:
 
 
 def _larger_ece(report: Report) -> list[str]:
-    """One sentence where the method advised has a larger ECE than what stands beside it in the table."""
+    """One sentence if the advised method has a larger ECE than its neighbour in the table."""
     if report.kept != report.advice.method:
         return []
     eces = {method: 100 * report.evaluation.adaptive_ece(method) for method in report.compared}
@@ -159,7 +159,7 @@ def _larger_ece(report: Report) -> list[str]:
 
 
 def _on_split(report: Report) -> str:
-    """With which seed one set was split, and how all of it is tested on; '' for two sets as given, or folds."""
+    """Seed of a random split, and how to test on all samples; '' for two sets or folds."""
     e, split = report.evaluation, report.provenance["split"]
     if e.folds or not split.startswith("parts of one set"):
         return ""
@@ -172,7 +172,7 @@ def _on_split(report: Report) -> str:
 
 
 def _too_few(report: Report) -> list[str]:
-    """One sentence where there are few samples to test on; the half width of a 95 % interval of a share of 1/2."""
+    """One sentence if there are few test samples, with the half-width of a 95 % interval of a share of 1/2."""
     e = report.evaluation
     count, what = e.design.independent(e.n_test), "samples" if e.design.groups is None else "groups"
     if count >= _FEW:
@@ -184,7 +184,7 @@ def _too_few(report: Report) -> list[str]:
 
 
 def _still_off(report: Report) -> list[str]:
-    """One sentence where what is kept is not calibrated, though it may be the best that was found."""
+    """One sentence if the kept method is not calibrated, even if it is the best found."""
     p = report.p_values[report.kept]
     if not p < _SIZE:
         return []

@@ -1,4 +1,4 @@
-"""Metrics and differences as tables to read: one row for each method, one column for each metric."""
+"""Formatted tables of metrics and differences: one row for each method, one column for each metric."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _KEYS = ["method", "objective"]
 
 
 def metric_table(measured: pd.DataFrame) -> pd.DataFrame:
-    """'value [low, high]' of what comparison.measure gives; columns say the unit, the bins and the kind of interval.
+    """Format comparison.measure as 'value [low, high]'; columns name the unit, the bins and the kind of interval.
 
-    Of a binned error 'value (debiased) [low, high]'.
+    A binned error is 'value (debiased) [low, high]'.
     """
     return _table(measured, _KEYS, measured["value"], measured["interval"], debiased=measured["debiased"])
 
 
 def difference_table(differences: pd.DataFrame) -> pd.DataFrame:
-    """'difference [low, high]' of what comparison.differences gives, with * where it is significant."""
+    """Format comparison.differences as 'difference [low, high]', with * if significant."""
     stars = np.where(differences["significant"], " *", "")
     return _table(differences, [*_KEYS, "reference"], differences["difference"], differences["interval"], stars)
 

@@ -29,14 +29,14 @@ _WAYS = "confidence and correct; confidence, predicted and label; or the probabi
 
 
 def read_outcomes(lines: Iterable[str], name: str) -> Iterator[tuple[float, float]]:
-    """Confidence and correctness of each line, as they come; empty lines are passed over.
+    """Yield confidence and correctness of each line; empty lines are skipped.
 
     Args:
-        lines: of csv or JSON, which the first that is not empty tells; a byte-order mark is none.
-        name: of the file, for messages.
+        lines: csv or JSON, decided by the first non-empty line; a byte-order mark is ignored.
+        name: name of the file, for messages.
 
     Raises:
-        ValueError: a line that is something else; the message says which.
+        ValueError: an invalid line; the message gives its number.
     """
     at = 0
 

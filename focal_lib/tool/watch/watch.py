@@ -55,7 +55,7 @@ class CalibrationWatch:
 
     Args:
         alpha: bound on the probability that a calibrated model ever raises an alarm.
-        resolution: confidences are clipped to [resolution, 1 - resolution]; 1e-3 for float16.
+        resolution: precision of confidences near 0 and 1, such as 1e-3 for float16.
         tolerance: confidences that are off by at most this do not count as drift; `alpha` then bounds the probability
             that a model within the tolerance ever raises an alarm.
 

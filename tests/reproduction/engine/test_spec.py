@@ -39,7 +39,6 @@ def test_grids_of_recorded_runs_give_their_names(name):
     [
         ("fashion-mnist", "1d6d0d6e9bf27da0"),
         ("l25-text", "e012dad29acc378f"),
-        ("slurm-demo", "4650392e58691366"),
         ("smoke", "d3135986195774df"),
     ],
 )
