@@ -96,15 +96,15 @@ def call(copy):
 
 def commands(begin):
     """Commands of the recipes that begin so, without `focal`."""
-    found = [command.split()[1:] for command in re.findall(rf"`({begin}[^`]*)`", RECIPES)]
+    found = [command.split()[1:] for command in re.findall(rf"`(?:\.venv/bin/)?({begin}[^`]*)`", RECIPES)]
     assert found
     return found
 
 
 def test_each_recipe_has_its_parts_and_they_are_written_as_the_rest_is(copy):
     names = [path for path, *_ in parts(RECIPES)]
-    assert len(names) == 8
-    assert [len(parts(recipe)) for recipe in re.split(r"^\*\*A ", RECIPES, flags=re.MULTILINE)] == [0, 2, 2, 2, 2]
+    assert len(names) == 9
+    assert [len(parts(recipe)) for recipe in re.split(r"^\*\*A ", RECIPES, flags=re.MULTILINE)] == [0, 3, 2, 2, 2]
     python = [name for name in names if name.endswith(".py")] + ["reproduction/studies/coin", "notebooks/25_coin.py"]
     for check in (["check", "-q"], ["format", "-q", "--check"]):
         done = subprocess.run(
@@ -147,6 +147,11 @@ def test_a_loss_trains_and_the_tests_of_all_losses_are_its_own(call, copy, tmp_p
     tests = re.findall(r"`(tests/(?:focal_lib|reproduction/engine)/[\w./]+)`", RECIPES)
     assert len(tests) == 3
     call("-m", "pytest", "-q", "-k", "gce or colour or all_alike", "-m", "", *tests)
+    loss = copy / "focal_lib/losses/gce.py"
+    loss.write_text((right := loss.read_text()).replace("return -torch.expm1", "return torch.expm1"))
+    with pytest.raises(AssertionError, match="assert -1.0 == 1.0"):
+        call("-m", "pytest", "-q", "tests/focal_lib/losses/test_gce.py")
+    loss.write_text(right)
 
 
 @pytest.mark.slow

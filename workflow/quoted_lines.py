@@ -163,4 +163,6 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+        raise SystemExit(f"one FOLDER with the papers' texts is needed. Got {' '.join(sys.argv[1:]) or 'none'}.")
+    main(sys.argv[1])
