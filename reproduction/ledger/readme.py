@@ -11,9 +11,10 @@ from reproduction.pages.blocks import replace_block
 START, END = "<!-- verdicts: focal claims --record -->", "<!-- end -->"
 
 HEADLINES = (
-    "A correction is never counted as a reproduction; a sentence that is checked against its paper's table and against "
-    "our runs counts twice. {} of the statements are measured on networks that `make book` trains: another processor rounds "
-    "otherwise, and a verdict near its limit can come out as another. The best-known claims of the papers:"
+    "A correction is never counted as a reproduction; a sentence that is checked against its paper's table and "
+    "against our runs counts twice. {} of the statements are measured on networks that `make book` trains: another "
+    "processor rounds otherwise, and a verdict near its limit can come out as another. The best-known claims of the "
+    "papers:"
 )
 
 
