@@ -14,6 +14,8 @@ import numpy as np
 
 _FEW = 24  # classes, up to which NumPy is several times faster across samples than along classes
 _AT_ONCE = 2048  # samples that are compared in the cache
+Place = tuple[np.ndarray, np.ndarray]  # an entry in each row
+SHORT = 64  # classes, up to which NumPy is slow along rows
 
 
 def is_torch_array(x: Any) -> bool:
@@ -41,6 +43,15 @@ def to_numpy(values: Any) -> Any:
     return (values.float() if values.dtype == sys.modules["torch"].bfloat16 else values).numpy()
 
 
+def _is_matrix(x: Any) -> bool:
+    return not is_torch_array(x) and isinstance(x, np.ndarray) and x.ndim == 2
+
+
+def label_index(labels: np.ndarray) -> Place:
+    """Index that takes the entry of each sample's label from an array (m, K), as (m, 1)."""
+    return np.arange(len(labels))[:, None], labels[:, None]
+
+
 def is_compiling() -> bool:
     """Whether torch.compile or torch.export is following what is computed: numbers cannot be looked at then."""
     torch: Any = sys.modules.get("torch")
@@ -49,7 +60,7 @@ def is_compiling() -> bool:
 
 def largest(x: Any) -> Any:
     """The maximum over the last axis, (..., K) -> (..., 1)."""
-    if not is_torch_array(x) and isinstance(x, np.ndarray) and x.ndim == 2 and x.size:
+    if _is_matrix(x) and x.size and not x.flags.f_contiguous:  # in which NumPy is fast
         if x.shape[1] > _FEW:
             return np.take_along_axis(x, x.argmax(-1, keepdims=True), -1)
         blocks = (x[start : start + _AT_ONCE] for start in range(0, len(x), _AT_ONCE))
@@ -59,7 +70,7 @@ def largest(x: Any) -> Any:
 
 def total(x: Any) -> Any:
     """The sum over the last axis, (..., K) -> (..., 1)."""
-    if not is_torch_array(x) and isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[1] <= 64:
+    if _is_matrix(x) and x.shape[1] <= SHORT:
         return x @ np.ones((x.shape[1], 1), x.dtype)
     return array_namespace(x).sum(x, axis=-1, keepdims=True)
 

@@ -41,7 +41,11 @@ class LossRecord:
         """ValueError where one that it must be given is None, by its name."""
         for name in self.parameters:
             if given.get(name) is None:
-                raise ValueError(f"{self.name} needs {name}{f': {self.papers}' if self.papers else ''}. Got none.")
+                raise ValueError(self.say_missing(name, self.papers))
+
+    def say_missing(self, parameter: str, advice: str) -> str:
+        """For a message: the parameter was not given, and what others take."""
+        return f"{self.name} needs {parameter}{f': {advice}' if advice else ''}. Got none."
 
     def label(self, gamma: float, lam: float) -> str:
         """With its parameters, as 'fcl 2 0.5'; focal loss with gamma 0 is 'cross-entropy'."""

@@ -6,6 +6,7 @@ Arrays may be NumPy's or torch's. torch is not imported. Under torch.compile and
 from __future__ import annotations
 
 import math
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,17 @@ def check_labels(labels: Any, n: int, classes: int, *, name: str = "labels") -> 
     low, high = int(labels.min()), int(labels.max())
     if low < 0 or high >= classes:
         raise ValueError(f"{name} must lie in 0 ... {classes - 1}. Got values from {low} to {high}.")
+
+
+def check_package(package: str, doing: str, extra: str) -> None:
+    """ModuleNotFoundError with the command that installs it, unless the package is there."""
+    try:
+        there = find_spec(package) is not None
+    except ImportError:
+        there = False
+    if not there:
+        message = f"{doing} needs the package {package}: pip install 'focal-lib[{extra}]'"
+        raise ModuleNotFoundError(message, name=package)
 
 
 def _tolerance(values: Any) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from focal_lib.atomic_write import check_target, write_whole
+from focal_lib.validation import check_package
 
 if TYPE_CHECKING:
     from torch import nn
@@ -26,11 +26,7 @@ def write_onnx(module: nn.Module, classes: int, path: Path) -> None:
     """
     check_target(path, ending=".onnx")
     for needed in ("torch", "onnx", "onnxscript"):
-        if find_spec(needed) is None:
-            extra = "torch" if needed == "torch" else "onnx"
-            raise ModuleNotFoundError(
-                f"to write ONNX needs the package {needed}: pip install 'focal-lib[{extra}]'", name=needed
-            )
+        check_package(needed, "to write ONNX", "torch" if needed == "torch" else "onnx")
     import torch  # needed only for writing
 
     any_n = {"logits": {0: torch.export.Dim("n")}}

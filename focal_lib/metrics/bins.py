@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy
 
+from focal_lib.arrays import label_index
 from focal_lib.metrics.scores import checked_samples, label_probs, top_label, top_of_chunk
 
 Binning = Literal["width", "mass"]
@@ -308,7 +309,7 @@ def _column(k: int, p: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
 def sum_class_gaps(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> ClassGaps:
     """Sums from which the classwise ECE and its interval are computed; errors as `ece`."""
     samples = checked_samples(probs, labels, single=False)
-    sums = samples.total(functools.partial(_class_sums, inner_edges(n_bins)))
+    sums = samples.total(functools.partial(class_sums, inner_edges(n_bins)))
     gap, square, variance = sums.reshape(3, samples.classes, n_bins)
     return ClassGaps(gap, square, variance, len(samples))
 
@@ -328,10 +329,14 @@ def _class_gap(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
     return class_gap_of_chunk(edges, p, y, label_probs(p, y))
 
 
-def _class_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+def class_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
+    """The three sums of `ClassGaps` of a chunk (m, K), (m,), with weights (m,) or without, (3, K n_bins)."""
     gap = np.minimum(p, 1, dtype=np.float64)  # rounding may put it above
     variance = gap * (1 - gap)
-    gap[np.arange(len(y)), y] -= 1
+    gap[label_index(y)] -= 1
+    if w is not None:
+        gap *= w[:, None]
+        variance *= (w * w)[:, None]
     return sum_cells(edges, p, gap, gap * gap, variance)
 
 

@@ -22,8 +22,8 @@ from focal_lib.metrics.bins import (
     ClassGaps,
     adaptive_ece_of,
     assign_bins,
+    class_sums,
     inner_edges,
-    sum_cells,
 )
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of
@@ -115,11 +115,5 @@ def _fewer(draws: np.ndarray, degrees: float) -> np.ndarray:
 
 def weighted_class_gaps(p: np.ndarray, y: np.ndarray, weights: np.ndarray, n_bins: int = DEFAULT_BINS) -> ClassGaps:
     """`sum_class_gaps` of a chunk, unchecked: probabilities (m, K), labels (m,), weights (m,) of mean 1 over all."""
-    w = weights[:, None]
-    gap = p.astype(np.float64)
-    variance = w * w * gap * (1 - gap)
-    gap[np.arange(len(y)), y] -= 1
-    gap *= w
-    sums = sum_cells(inner_edges(n_bins), p, gap, gap * gap, variance)
-    total, square, expected = sums.reshape(3, -1, n_bins)
-    return ClassGaps(total, square, expected, len(p))
+    gap, square, variance = class_sums(inner_edges(n_bins), p, y, weights).reshape(3, -1, n_bins)
+    return ClassGaps(gap, square, variance, len(p))

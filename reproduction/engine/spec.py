@@ -100,7 +100,7 @@ class Spec:
             if value is _NOT_GIVEN:
                 if parameter in uses and self.loss != "focal":
                     advice = advise(self.loss, self.dataset, self.model)
-                    raise ValueError(f"{self.loss} needs {parameter}{f': {advice}' if advice else ''}. Got none.")
+                    raise ValueError(LOSS_RECORDS[self.loss].say_missing(parameter, advice))
                 object.__setattr__(self, parameter, 0.0)
             elif value and parameter not in uses:
                 raise ValueError(f"{name or self.loss} has no {parameter}: leave it out. Got {value:g}.")

@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from focal_lib.arrays import largest, sigmoid, total
-from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class, of_label
+from focal_lib.arrays import label_index, largest, sigmoid, total
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class
 from focal_lib.metrics.bins import DEFAULT_BINS, adaptive_ece_of, ece_of
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
 from focal_lib.theory.confidence import top_probability_bounds
@@ -170,7 +170,7 @@ def _check_metric(metric: str) -> None:
 def _gaps(z: np.ndarray, _: np.ndarray) -> np.ndarray:
     """Logits of the other classes minus the largest, (m, K-1), <= 0."""
     top, last = z.argmax(-1), z.shape[1] - 1
-    gaps = by_class(z[:, :last] - z[of_label(top)])
+    gaps = by_class(z[:, :last] - z[label_index(top)])
     moved = np.flatnonzero(top < last)  # there the last class takes the place of the largest
     gaps[moved, top[moved]] = z[moved, last] - z[moved, top[moved]]
     return gaps

@@ -11,14 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy
 
-from focal_lib.arrays import is_torch_array, to_numpy, total
+from focal_lib.arrays import SHORT, is_torch_array, to_numpy, total
 from focal_lib.calibration.logit_sets import look_like_probs
 from focal_lib.calibration.missing_options import MISSING, is_missing
 from focal_lib.metrics.samples import Collected, Numbers, Parts, Samples, to_add
 
 Found = TypeVar("Found")
-Place = tuple[np.ndarray, np.ndarray]
-_FEW = 64  # classes
 np.empty(31 << 20, np.uint8)  # freed at once: after that glibc keeps the memory of chunks, whose pages it fetched anew
 _LARGEST, _SMALLEST = 1e25, 1e-100  # of logits: far from MISSING; squares, and those of 1/T, are numbers too
 
@@ -123,14 +121,9 @@ def weighted_sum(values: np.ndarray, weights: np.ndarray | None) -> float:
     return float((values if weights is None else weights @ values).sum())
 
 
-def of_label(labels: np.ndarray) -> Place:
-    """Index that takes the entry of each sample's label from an array (m, K), as (m, 1)."""
-    return np.arange(len(labels))[:, None], labels[:, None]
-
-
 def by_class(values: np.ndarray) -> np.ndarray:
     """Values (m, K), in column-major order for few classes: NumPy is slow along short rows."""
-    return np.asfortranarray(values) if values.shape[1] <= _FEW else values
+    return np.asfortranarray(values) if values.shape[1] <= SHORT else values
 
 
 # --- what is given ---------------------------------------------------------------------
@@ -244,8 +237,8 @@ def _without_weights(function: Callable[..., Any]) -> _OfChunk:
 
 
 @dataclass(frozen=True)
-class _Joined:
-    """Values (n, K) and weights (n,) as (n, K + 1), joined on slicing."""
+class WithWeights:
+    """Values (n, K) and weights (n,) as (n, K + 1), float64, joined on slicing: chunks bring their weights along."""
 
     values: Any
     weights: np.ndarray
@@ -262,7 +255,7 @@ class _Joined:
 
 def _join(values: Any, weights: np.ndarray) -> Any:
     if not hasattr(values, "to_delayed"):
-        return _Joined(values, weights)
+        return WithWeights(values, weights)
     import dask.array
 
     column = dask.array.from_array(weights[:, None], chunks=(values.chunks[0], 1))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from focal_lib.arrays import array_namespace, largest, log_softmax, total
+from focal_lib.arrays import array_namespace, label_index, largest, log_softmax, total
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class, of_label, weighted_sum
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class, weighted_sum
 
 if TYPE_CHECKING:
     from focal_lib.calibration.calibrators.torch_module import LinearModule
@@ -54,7 +54,7 @@ class _LinearCalibrator(Calibrator):
         self, weight: np.ndarray, bias: np.ndarray, z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None
     ) -> np.ndarray:
         """NLL summed over samples, with its gradients by W, flattened, and by b (K,)."""
-        z, label = by_class(z), of_label(y)
+        z, label = by_class(z), label_index(y)
         scores = map_logits(z, weight, bias)
         scores -= largest(scores)
         picked = scores[label]

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from focal_lib.arrays import largest, log_sigmoid, logsumexp, total
-from focal_lib.calibration.calibrators.fit_samples import FitSamples, Place, by_class, of_label, weighted_sum
+from focal_lib.arrays import Place, label_index, largest, log_sigmoid, logsumexp, total
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class, weighted_sum
 from focal_lib.calibration.missing_options import is_missing
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, bernoulli_slope
 
@@ -73,7 +73,7 @@ def _most(classes: int) -> int:
 def _scale_and_side(z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
     """Sums over samples: variance of the logits, slope of the NLL by 1/T at 0, number of wrong predictions."""
     z = _missing_at_the_mean(z)
-    mean, picked = total(z) / z.shape[1], z[of_label(y)]
+    mean, picked = total(z) / z.shape[1], z[label_index(y)]
     parts = total(np.square(z - mean)) / z.shape[1], mean - picked, picked < largest(z)
     return np.array([weighted_sum(part, w) for part in parts])
 
@@ -121,7 +121,7 @@ def temperature_sums(beta: float, z: np.ndarray, y: np.ndarray, w: np.ndarray | 
     mean = total(e) / sum_e
     e *= z
     square = total(e) / sum_e
-    picked = z[of_label(y)]
+    picked = z[label_index(y)]
     parts = np.log(sum_e) - beta * picked, mean - picked, square - mean * mean
     return np.array([weighted_sum(part, w) for part in parts])
 
@@ -187,7 +187,7 @@ def focal_sums(beta: float, gamma: float, z: np.ndarray, y: np.ndarray, w: np.nd
 
     In the order value, d/dbeta, d/dgamma, d2/dbeta2, d2/dbeta dgamma, d2/dgamma2.
     """
-    top, label = of_label(z.argmax(-1)), of_label(y)
+    top, label = label_index(z.argmax(-1)), label_index(y)
     z = by_class(z)
     z = z - z[top]
     np.copyto(z, _GONE / beta, where=is_missing(z))

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
+from focal_lib.arrays import label_index
 from focal_lib.calibration.calibrators.ece_surface import TIE, EceSurface
-from focal_lib.calibration.calibrators.fit_samples import FitSamples, of_label, weighted_sum
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
 from focal_lib.theory.maps import focal_log_probs
 
 Fit = tuple[float, float, float]  # objective, gamma, T
@@ -102,4 +103,4 @@ def _penalised_nll(samples: FitSamples, gamma: float, temperature: float, penalt
 
 
 def _nll_sum(gamma: float, temperature: float, z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> float:
-    return -weighted_sum(focal_log_probs(z / temperature, gamma)[of_label(y)], w)
+    return -weighted_sum(focal_log_probs(z / temperature, gamma)[label_index(y)], w)

@@ -10,9 +10,9 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import Given
 from focal_lib.tool.apply.new_scores import apply_to_scores
 from focal_lib.tool.apply.npy_stream import write_npy
-from focal_lib.tool.inputs.bounded_tables import require_pyarrow
 from focal_lib.tool.inputs.column_names import in_words
 from focal_lib.tool.inputs.table_file import LABEL, check_classes, numbers_of_columns, read_table
+from focal_lib.validation import check_package
 
 TABLES = (".csv", ".parquet")
 
@@ -71,7 +71,7 @@ def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given |
         ImportError: parquet, and pyarrow is not installed.
     """
     if (ending := out.suffix.lower()) == ".parquet":
-        require_pyarrow(f"writing {out.name}")
+        check_package("pyarrow", f"writing {out.name}", "parquet")
     frame = read_table(path, functools.partial(_other_columns, calibrator))
     if any(name is not None for name in frame.index.names):  # parquet of pandas
         frame = frame.reset_index()

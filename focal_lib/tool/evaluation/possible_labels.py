@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from focal_lib.arrays import largest, total
+from focal_lib.arrays import label_index, largest, total
 
 SHARPENED = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 8.0, 32.0)  # a; from each to the next is interpolated, here and in BETWEEN
 BETWEEN = (  # from less to more certain than r, on to p, from more to less certain than that
@@ -89,7 +89,7 @@ def _moments(
     for one in log_q:
         q = np.exp(one - largest(one))
         q /= total(q)
-        wrong = 1 - np.take_along_axis(q, top[:, None], -1)[:, 0]
+        wrong = 1 - q[label_index(top)][:, 0]
         mean, variance = losses.mean_and_variance(q)
         of_brier = float(w @ np.einsum("ij,ij->i", q, brier))
         found.append([mean, of_brier, float(w @ wrong), variance, float(w * w @ (wrong * (1 - wrong)))])

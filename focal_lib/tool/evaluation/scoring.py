@@ -6,12 +6,12 @@ A `fit` is a fitted calibrator, or None for the logits as given.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from focal_lib.arrays import largest, log_softmax, total
+from focal_lib.arrays import label_index, largest, log_softmax, total
+from focal_lib.calibration.calibrators.fit_samples import WithWeights
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.metrics.bins import ClassGaps, sum_class_gaps
 from focal_lib.metrics.design_gaps import weighted_class_gaps
@@ -70,7 +70,7 @@ def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, reference
         log_p = log_probs(fit, z)
         p = np.exp(log_p)
         gaps = sum_class_gaps(p, y) if w is None else weighted_class_gaps(p, y, w)
-        log_loss = -np.take_along_axis(log_p, y[:, None], -1)[:, 0]  # p may underflow, log p does not
+        log_loss = -log_p[label_index(y)][:, 0]  # p may underflow, log p does not
         scores, lowered = sample_scores(p, y), 0
         if getattr(fit, "gamma_", 0.0):
             scaled = z / fit.temperature_
@@ -85,32 +85,9 @@ def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, reference
     if weights is None:
         of_samples, sums = Samples(data.logits, data.labels).collect(chunk)
     else:
-        beside = Samples(_WithWeights(data.logits, weights), data.labels)
+        beside = Samples(WithWeights(data.logits, weights), data.labels)
         of_samples, sums = beside.collect(lambda zw, y: chunk(zw[:, :-1], y, zw[:, -1]))
     gap, square, variance, n, lowered, changed, *moments = sums
     return Scored(
         SampleScores(*of_samples), ClassGaps(gap, square, variance, int(n)), int(lowered), int(changed), *moments
     )
-
-
-@dataclass(frozen=True)
-class _WithWeights:
-    """Logits (n, K) with the weights as a further column, sliced like an array."""
-
-    logits: Any
-    weights: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.weights), self.logits.shape[1] + 1
-
-    @property
-    def ndim(self) -> int:
-        return 2
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(np.float64)
-
-    def __getitem__(self, index: Any) -> np.ndarray:
-        return np.column_stack([np.asarray(self.logits[index], dtype=np.float64), self.weights[index]])

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from focal_lib.arrays import largest, log_softmax, total
+from focal_lib.arrays import label_index, largest, log_softmax, total
 from focal_lib.calibration.logit_sets import Given, LogitSet
 from focal_lib.calibration.missing_options import is_missing
 from focal_lib.calibration.rounded import rounding_of
@@ -112,17 +112,13 @@ def _read_pairing(data: LogitSet) -> _Pairing:
     sums = _sums_of_options if options else functools.partial(_sums, _shares(data))
 
     def chunk(z: np.ndarray, y: np.ndarray) -> Parts:
-        wrong = int(np.count_nonzero(_of_labels(z, y) < largest(z)[:, 0]))
+        wrong = int(np.count_nonzero(z[label_index(y)] < largest(z)))
         return (z.argmax(-1),), (sums(z, y), _promised(z, y), wrong)
 
     (predicted,), (found, (missing, variance), wrong) = Samples(data.logits, data.labels).collect(chunk)
     short = missing / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, missing) if missing else 0.0
     away = (_away_of_options if options else functools.partial(_away, data))(found)
     return _Pairing(away, float(short), predicted, int(wrong))
-
-
-def _of_labels(values: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.take_along_axis(values, y[:, None], -1)[:, 0]
 
 
 def _scores(z: np.ndarray) -> np.ndarray:
@@ -135,7 +131,7 @@ def _promised(z: np.ndarray, y: np.ndarray) -> np.ndarray:
     s = _scores(z)
     ps = np.exp(s) * s
     mean, square = total(ps)[:, 0], total(ps * s)[:, 0]
-    return np.array([(mean - _of_labels(s, y)).sum(), np.maximum(square - mean * mean, 0).sum()])
+    return np.array([(mean - s[label_index(y)][:, 0]).sum(), np.maximum(square - mean * mean, 0).sum()])
 
 
 def _shares(data: LogitSet) -> np.ndarray:
@@ -146,7 +142,7 @@ def _sums(shares: np.ndarray, z: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Over i of s_i(k) and s_i(k)^2, (K,) each, of the mean over random labels and its square, and of s_i(y_i)."""
     s, ones = _scores(z), np.ones(len(z))
     mean = s @ shares
-    return np.concatenate([ones @ s, ones @ (s * s), [mean.sum(), mean @ mean, _of_labels(s, y).sum()]])
+    return np.concatenate([ones @ s, ones @ (s * s), [mean.sum(), mean @ mean, s[label_index(y)].sum()]])
 
 
 def _away(data: LogitSet, sums: np.ndarray) -> float:
@@ -166,7 +162,7 @@ def _sums_of_options(z: np.ndarray, y: np.ndarray) -> np.ndarray:
     count = total(there.astype(np.float64))
     s = np.where(there, _scores(z), 0.0)
     away = np.where(there, s - total(s) / count, 0.0)
-    return np.array([_of_labels(away, y).sum(), (away * away / count).sum()])
+    return np.array([away[label_index(y)].sum(), (away * away / count).sum()])
 
 
 def _away_of_options(sums: np.ndarray) -> float:
@@ -408,7 +404,7 @@ def _labels_of_nothing(data: LogitSet, given: Given) -> int:
         return 0
 
     def chunk(z: np.ndarray, y: np.ndarray) -> int:
-        return int(np.count_nonzero(_of_labels(z, y) < _NOTHING))
+        return int(np.count_nonzero(z[label_index(y)] < _NOTHING))
 
     return sum(Samples(data.logits, data.labels).map(chunk))
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from focal_lib.calibration.memory import require_memory
 from focal_lib.tool.inputs.archives import check_not_inflated, require_file
+from focal_lib.validation import check_package
 
 _WIDTH = 8  # bytes of a number in a table
 _MOST_COLUMNS = 100_000  # pandas takes a millisecond for each
@@ -53,14 +54,6 @@ def _first_lines(path: Path, content: bytes) -> tuple[list[str], list[str]]:
         raise ValueError(f"{path.name} must be a table of numbers, csv. It is not: {error}") from None
 
 
-def require_pyarrow(doing: str) -> None:
-    """Raise ImportError if pyarrow is not installed."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError:
-        raise ImportError(f"{doing} needs the package pyarrow: pip install 'focal-lib[parquet]'") from None
-
-
 def read_parquet(path: Path) -> pd.DataFrame:
     """The table of a parquet file that fits into memory, its columns named by text.
 
@@ -69,7 +62,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
         OSError: it cannot be read.
         ImportError: pyarrow is not installed.
     """
-    require_pyarrow(f"reading {path.name}")
+    check_package("pyarrow", f"reading {path.name}", "parquet")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

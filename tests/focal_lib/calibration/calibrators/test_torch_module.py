@@ -97,7 +97,7 @@ def test_without_torch_it_is_said_what_to_install(synthetic_logits, monkeypatch,
     monkeypatch.delitem(sys.modules, "focal_lib.calibration.calibrators.torch_module")
     with pytest.raises(ImportError, match=r"needs the package torch: pip install 'focal-lib\[torch\]'"):
         fit.to_module()
-    monkeypatch.setattr("focal_lib.calibration.onnx_file.find_spec", lambda name: None)
+    monkeypatch.setattr("focal_lib.validation.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"needs the package torch: pip install 'focal-lib\[torch\]'"):
         write_onnx(module, 4, tmp_path / "calibrator.onnx")
 
