@@ -33,10 +33,11 @@ def _commands(job):
 def test_one_version_of_python_everywhere():
     conda = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     [version] = [name.removeprefix("python=") for name in conda if str(name).startswith("python=")]
-    assert re.findall(r"FROM python:(\S+)-bookworm", DOCKERFILE) == [version]
+    [image] = re.findall(r"FROM (python:\S+)", DOCKERFILE)
+    assert re.fullmatch(rf"python:{version}-bookworm@sha256:[0-9a-f]{{64}}", image)
     assert (ROOT / "binder/runtime.txt").read_text() == f"python-{version}\n"
     images = {job["container"] for job in _jobs() if "container" in job} - {"python:${{ matrix.python }}-bookworm"}
-    assert images == {f"python:{version}-bookworm"}
+    assert images == {image}
 
 
 def test_both_commands_run_on_each_supported_python():

@@ -10,7 +10,7 @@ from reproduction.checkout import ROOT
 
 FAULTS = {  # hook -> file, what stands there, what is put in its place, what the hook says
     "citation": ("CITATION.cff", "cff-version: 1.2.0", "cff-version: 9.9.9", "cff-version"),
-    "container": ("Dockerfile", "FROM python:3.12-bookworm", "FROM python", "DL3006"),
+    "container": ("Dockerfile", "RUN useradd", "RUN sudo useradd", "DL3004"),
     "workflows": (".github/workflows/pages.yml", "persist-credentials: false", "fetch-depth: 1", "artipacked"),
 }
 
