@@ -14,7 +14,7 @@ from focal_lib.theory.proper import (
 )
 from reproduction.ledger.evidence import All, Derivation, Evidence, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.curvature import convexity_proof
@@ -22,17 +22,18 @@ from reproduction.theorems.lemmas.squared_distance import squared_distance_steps
 from reproduction.theorems.lemmas.weight import lagrange_steps
 
 CHAPTER = "05_simplex"
+quoted = Rows(CHAPTER, "quoted")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 TRUTH = (0.55, 0.3, 0.15)
 PERCENTILES = (3, 12, 20)
 
 
-@claim(
+@quoted(
     "kk24.fig4_minimum",
-    source="KK24 section 3.3 on Fig. 4",
-    statement=r"'Due to properness, conditional risks for all considered losses', Brier score, cross-entropy and the proper part of the focal "
+    "KK24 section 3.3 on Fig. 4",
+    r"'Due to properness, conditional risks for all considered losses', Brier score, cross-entropy and the proper part of the focal "
     r"loss, 'are minimized at $q = (0.55, 0.3, 0.15)$', the ground truth.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "l25_brier_strictly_proper", "log_loss_strictly_proper", "kk24_prop4"),
 )
 def fig4_minimum() -> Evidence:
@@ -53,14 +54,12 @@ def fig4_minimum() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.fig4_shapes",
-    source="KK24 section 3.3 on Fig. 4",
-    statement=r"'The Brier score displays circular isolines'; those of cross-entropy are 'more oval-like'. (Taken as: of an isoline's radius about its "
+    "KK24 section 3.3 on Fig. 4",
+    r"'The Brier score displays circular isolines'; those of cross-entropy are 'more oval-like'. (Taken as: of an isoline's radius about its "
     r"centroid the harmonics 2 and 3 over the mean are 0 for the Brier score, and for cross-entropy the second is the larger. The Brier isoline at "
     r"20 % runs into the edge and is left out.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig4_shapes() -> Evidence:
     """Fourier coefficients of the isolines, ray by ray."""
@@ -78,15 +77,13 @@ def fig4_shapes() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.fig4_triangle",
-    source="KK24 section 3.3 on Fig. 4",
-    statement=r"The isolines of the proper part are 'more akin to a curved triangle, a trend that becomes more pronounced with increasing values of "
+    "KK24 section 3.3 on Fig. 4",
+    r"The isolines of the proper part are 'more akin to a curved triangle, a trend that becomes more pronounced with increasing values of "
     r"$\gamma$'. (Taken, at the least, as: the third harmonic of an isoline's radius about its centroid, over the mean, grows from cross-entropy to "
     r"$\gamma = 1$ to $3$ at each percentile of the figure. It grows with other harmonics, too: whether the shape is nearer to a triangle than to an oval "
     r"is kk24.fig4_ratio.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig4_triangle() -> Evidence:
     """The third Fourier coefficient of the isolines."""
@@ -103,13 +100,11 @@ def fig4_triangle() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+@ours(
     "kk24.fig4_ratio",
-    source="KK24 section 3.3 on Fig. 4, taken further",
-    statement=r"Set against the second harmonic of an isoline's radius, the third is smaller for the proper part, $\gamma = 1, 3$, than for cross-entropy, at each "
+    "KK24 section 3.3 on Fig. 4, taken further",
+    r"Set against the second harmonic of an isoline's radius, the third is smaller for the proper part, $\gamma = 1, 3$, than for cross-entropy, at each "
     r"percentile of the figure: by this measure its isolines are more oval, not more triangular.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def fig4_ratio() -> Evidence:
     """Third over second harmonic, cross-entropy minus each gamma."""

@@ -6,23 +6,22 @@ import sympy as sp
 
 from reproduction.ledger.evidence import Derivation, Evidence, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
 from reproduction.theorems.lemmas.weight import lagrange_steps
 
 CHAPTER = "09_focal_temperature_scaling"
+reading = Rows(CHAPTER, "our reading")
 
 
-@claim(
+@reading(
     "kk24.accuracy_unchanged",
-    source="KK24 section 6",
+    "KK24 section 6",
     # the gamma of calibration are those of section 5.1, -0.5 and -0.25 among them
-    statement=r"Focal temperature scaling keeps 'the accuracy unchanged by design'. (Taken as: for every $T > 0$ and $\gamma \ge -1$ "
+    r"Focal temperature scaling keeps 'the accuracy unchanged by design'. (Taken as: for every $T > 0$ and $\gamma \ge -1$ "
     r"the classes keep the order of their scores, ties included.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     formal=formal("exact", "kk24_focal_temperature_scaling_order", "kk24_accuracy_unchanged"),
 )
 def accuracy_unchanged() -> Evidence:

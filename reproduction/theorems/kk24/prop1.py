@@ -11,22 +11,23 @@ from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.judgement import Verdict
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.curvature import convexity_proof
 
 CHAPTER = "02_convexity"
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+ours = Rows(CHAPTER, "ours")
 x = sp.Symbol("x", positive=True)  # q = exp(-x)
 
 
-@claim(
+@quoted(
     "kk24.prop1",
-    source="KK24 Prop. 1, App. A.1",
+    "KK24 Prop. 1, App. A.1",
     # the sign between gamma and 0 is damaged; the proof in App. A.1 starts at gamma = 0
-    statement=r"'Focal loss is convex with respect to the first (prediction) argument' for all $\gamma \ge 0$: "
+    r"'Focal loss is convex with respect to the first (prediction) argument' for all $\gamma \ge 0$: "
     r"$L(q) = -(1-q)^\gamma \log q$ on $(0, 1)$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "kk24_prop1"),
     headline="focal loss is convex, gamma >= 0",
 )
@@ -35,13 +36,11 @@ def prop1() -> Evidence:
     return convexity_proof()
 
 
-@claim(
+@paraphrased(
     "kk24.prop1_multiclass",
-    source="KK24 Prop. 1, App. A.1 (end)",
-    statement=r"For one-hot labels the multiclass focal loss ($\gamma \ge 0$, every $0 < q_i < 1$) is convex in the predicted vector: its Hessian "
+    "KK24 Prop. 1, App. A.1 (end)",
+    r"For one-hot labels the multiclass focal loss ($\gamma \ge 0$, every $0 < q_i < 1$) is convex in the predicted vector: its Hessian "
     r"is diagonal with non-negative entries.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
     formal=formal("exact", "kk24_prop1_n_classes", "kk24_prop1_hessian"),
 )
 def prop1_multiclass() -> Evidence:
@@ -60,13 +59,11 @@ def prop1_multiclass() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop1_negative",
-    source="KK24 Prop. 1, continued to the negative gamma of section 5.1",
-    statement=r"Among $\gamma > -1$ the focal loss is convex on $(0, 1)$ exactly for $\gamma \ge 0$: for $-1 < \gamma < 0$ it is "
+    "KK24 Prop. 1, continued to the negative gamma of section 5.1",
+    r"Among $\gamma > -1$ the focal loss is convex on $(0, 1)$ exactly for $\gamma \ge 0$: for $-1 < \gamma < 0$ it is "
     r"concave close to $q = 1$.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "kk24_prop1_range", "kk24_prop1_concave_near_1"),
 )
 def prop1_negative() -> Evidence:

@@ -17,7 +17,7 @@ from reproduction.ledger.evidence import (
     step_of_several,
 )
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import logit_form_steps, stationarity_steps
@@ -26,16 +26,17 @@ from reproduction.theorems.lemmas.map_slope import gap_slope_steps, limits_of_u,
 from reproduction.theorems.lemmas.threshold import gain_positive_step
 
 CHAPTER = "03_binary"
+quoted = Rows(CHAPTER, "quoted")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 q, s, gamma = symbols.q, symbols.s, symbols.gamma
 x = sp.Symbol("x", positive=True)
 
 
-@claim(
+@reading(
     "kk24.minimiser",
-    source="KK24 section 3.1",
-    statement=r"At a point with $p = 0.8$ focal loss 'will result in the prediction of a lower value of around 0.62' for $\gamma = 2$. (Our reading of 'around': within 0.01.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "KK24 section 3.1",
+    r"At a point with $p = 0.8$ focal loss 'will result in the prediction of a lower value of around 0.62' for $\gamma = 2$. (Our reading of 'around': within 0.01.)",
 )
 def minimiser() -> Evidence:
     """The minimiser at p = 0.8, gamma = 2; 'around' is taken as one unit of the last printed digit."""
@@ -43,12 +44,10 @@ def minimiser() -> Evidence:
     return Measurement(r"$q^*(0.8)$ for $\gamma = 2$", "around 0.62", measured, expected=0.62, tolerance=0.01)
 
 
-@claim(
+@quoted(
     "kk24.minimiser_range",
-    source="KK24 section 3.1",
-    statement=r"'By varying parameter $\gamma > 0$, we could receive any value between 0.8 and 0.5' at $p = 0.8$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "KK24 section 3.1",
+    r"'By varying parameter $\gamma > 0$, we could receive any value between 0.8 and 0.5' at $p = 0.8$.",
     formal=formal("exact", "kk24_minimiser_range"),
 )
 def minimiser_range() -> Evidence:
@@ -77,13 +76,11 @@ def minimiser_range() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "kk24.prop2",
-    source="KK24 Prop. 2, App. A.2",
-    statement=r"For $\gamma > 0$ binary focal loss 'can be decomposed into a bijective function' of $[0, 1]$ 'and a proper loss': "
+    "KK24 Prop. 2, App. A.2",
+    r"For $\gamma > 0$ binary focal loss 'can be decomposed into a bijective function' of $[0, 1]$ 'and a proper loss': "
     r"$\hat p(q) = 1\big/\big(1 + (\tfrac{1-q}{q})^\gamma\tfrac{(1-q)-\gamma q\log q}{q-\gamma(1-q)\log(1-q)}\big)$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "kk24_prop2"),
     headline="two classes: a proper loss after a bijection",
 )
@@ -99,12 +96,10 @@ PROOF_END = (
 )
 
 
-@claim(
+@ours(
     "kk24.prop2_slope",
-    source="sharpens KK24 Prop. 2",
-    statement=r"For $\gamma > 0$ and every logit, $\max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "sharpens KK24 Prop. 2",
+    r"For $\gamma > 0$ and every logit, $\max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1$.",
     formal=formal("exact", "kk24_prop2_slope"),
 )
 def prop2_slope() -> Evidence:
@@ -112,12 +107,10 @@ def prop2_slope() -> Evidence:
     return Derivation(map_slope_steps())
 
 
-@claim(
+@ours(
     "kk24.prop2_negative",
-    source="KK24 section 3.2, which plugs in negative gamma",
-    statement=r"The binary map stays an increasing bijection of $[0, 1]$ for $-1 \le \gamma < 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 section 3.2, which plugs in negative gamma",
+    r"The binary map stays an increasing bijection of $[0, 1]$ for $-1 \le \gamma < 0$.",
     formal=formal("exact", "kk24_prop2_negative_closed"),
 )
 def prop2_negative() -> Evidence:
@@ -154,12 +147,10 @@ def prop2_negative() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop2_below",
-    source="KK24 section 3.2, which plugs in negative gamma",
-    statement=r"For $\gamma < -1$ the formula of the map is no map into $[0, 1]$: $1 + \gamma u(s)$ changes sign.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 section 3.2, which plugs in negative gamma",
+    r"For $\gamma < -1$ the formula of the map is no map into $[0, 1]$: $1 + \gamma u(s)$ changes sign.",
 )
 def prop2_below() -> Evidence:
     """u runs from 0 to 1, so 1 + gamma u runs from 1 to 1 + gamma < 0 while its mirror image stays positive."""
@@ -188,12 +179,10 @@ def prop2_below() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "kk24.prop2_differentiable",
-    source="KK24 App. A.2, proof",
-    statement=r"'The mapping is defined $\forall q \in [0, 1]$ as partial losses are differentiable.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "KK24 App. A.2, proof",
+    r"'The mapping is defined $\forall q \in [0, 1]$ as partial losses are differentiable.'",
 )
 def prop2_differentiable() -> Evidence:
     """On (0, 1) both have a derivative, below 0; at q = 0 that of class 1 has none, at q = 1 that of class 2."""
@@ -235,14 +224,12 @@ def prop2_differentiable() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.prop2_sign",
-    source="KK24 App. A.2, proof",
+    "KK24 App. A.2, proof",
     # the reason that is given, convexity, is kk24.prop2_sign_reason
-    statement=r"'Both nominator and denominator have the same sign'; 'Also, the denominator is never zero' "
+    r"'Both nominator and denominator have the same sign'; 'Also, the denominator is never zero' "
     r"($\gamma > 0$, $0 < q < 1$; the ratio, damaged in the text at hand, is $\hat p = \frac{-L'(1-q)}{-L'(1-q) - L'(q)}$).",
-    chapter=CHAPTER,
-    fidelity="our reading",
     formal=formal("exact", "kk24_prop2_sign", "kk24_prop5_negative_f"),
 )
 def prop2_sign() -> Evidence:
@@ -254,13 +241,11 @@ def prop2_sign() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.prop2_sign_reason",
-    source="KK24 App. A.2, proof",
-    statement=r"They have the same sign 'due to the convexity of the focal loss'. (Taken as: $L' < 0$ follows from the convexity of $L$ and "
+    "KK24 App. A.2, proof",
+    r"They have the same sign 'due to the convexity of the focal loss'. (Taken as: $L' < 0$ follows from the convexity of $L$ and "
     r"that its least value, 0, is at 1; $\gamma > 0$, $0 < q < 1$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def prop2_sign_reason() -> Evidence:
     """A convex L that is 0 at 1 and positive before it has a negative slope: its tangent lies below it."""
@@ -279,10 +264,8 @@ def prop2_sign_reason() -> Evidence:
     )
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
 # Both terms of w are damaged.
-add_quoted(
+quoted(
     "kk24.prop2_weight",
     "KK24 App. A.2, proof",
     r"Of a weight of the properness condition, whose formula is damaged in the text at hand: '$w(p) > 0$ due to partial loss monotonicity and "
@@ -293,13 +276,11 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "kk24.prop2_weight_reading",
-    source="KK24 App. A.2, proof, under a reading",
-    statement=r"Under the reading that the weight $w(p)$ is the sum of the derivatives of $L_1^*$ at $1-p$ and $L_0^*$ at $p$, each by its own argument, what "
+    "KK24 App. A.2, proof, under a reading",
+    r"Under the reading that the weight $w(p)$ is the sum of the derivatives of $L_1^*$ at $1-p$ and $L_0^*$ at $p$, each by its own argument, what "
     r"is said of it is true ($\gamma > 0$): it is positive and finite on $(0, 1)$, and with it the partial losses satisfy the condition of properness.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def prop2_weight_reading() -> Evidence:
     """With A = -L'(1-q), B = -L'(q) and the slope of the map: w = (A + B)/p', w p = A/p', w (1-p) = B/p'."""
@@ -338,12 +319,10 @@ def prop2_weight_reading() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop2_ends",
-    source="KK24 App. A.2, corrected",
-    statement=r"For $\gamma \ge 0$ the map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 App. A.2, corrected",
+    r"For $\gamma \ge 0$ the map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
     formal=formal("equivalent", "kk24_prop2_ends", "kk24_prop2"),
     corrects="kk24.prop2_differentiable",
 )
@@ -363,13 +342,11 @@ def prop2_ends() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "kk24.prop2_proper_part_sides",
-    source="KK24 section 3.2 on Fig. 1",
-    statement=r"The proper part, compared with the focal loss, 'has lower loss values for predictions lower than 0.5 and higher "
+    "KK24 section 3.2 on Fig. 1",
+    r"The proper part, compared with the focal loss, 'has lower loss values for predictions lower than 0.5 and higher "
     r"loss otherwise'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
 )
 def prop2_proper_part_sides() -> Evidence:
     """The inverse map moves towards 1/2 (slope above 1), and the loss decreases in q."""

@@ -12,17 +12,9 @@ from focal_lib.theory.temperature_bounds import (
     temperature_bounds_by_search,
 )
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import (
-    All,
-    Derivation,
-    Evidence,
-    Step,
-    Unchecked,
-    step,
-    step_of_several,
-)
+from reproduction.ledger.evidence import All, Derivation, Evidence, Step, Unchecked, step, step_of_several
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.gap_slope import gap_slope_below_log_steps
@@ -30,17 +22,19 @@ from reproduction.theorems.lemmas.logit_gap import logit_gap_steps
 from reproduction.theorems.lemmas.map_slope import gap_slope_steps, map_slope_steps, slope_of_u_steps
 
 CHAPTER = "04_temperature_bounds"
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 s = symbols.s
 
 
-@claim(
+@quoted(
     "kk24.prop3",
-    source="KK24 Prop. 3",
+    "KK24 Prop. 3",
     # one of the temperatures is damaged there and whole in App. A.3
-    statement=r"For all logits and $\gamma > 0$ the map can 'be bounded between two temperature scaling maps' with "
+    r"For all logits and $\gamma > 0$ the map can 'be bounded between two temperature scaling maps' with "
     r"$T = \frac{1}{\gamma+1}$ and $T = \frac{1}{\gamma+1-\frac12\log(\gamma+1)}$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "kk24_prop3"),
     headline="the binary map lies between two temperatures",
     instead="with another proof; sharp bounds given",
@@ -53,13 +47,11 @@ def prop3() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop3_log",
-    source="sharpens KK24 Prop. 3",
-    statement=r"$R(s)/s < (2\log2-1)\log(1+\gamma)$ for $\gamma > 0$: the factor $\frac12$ of the printed bound can be $2\log 2 - 1$, and "
+    "sharpens KK24 Prop. 3",
+    r"$R(s)/s < (2\log2-1)\log(1+\gamma)$ for $\gamma > 0$: the factor $\frac12$ of the printed bound can be $2\log 2 - 1$, and "
     r"nothing smaller.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "kk24_prop3_log_strict", "kk24_prop3_log", "kk24_prop3_log_smallest"),
 )
 def prop3_log() -> Evidence:
@@ -78,12 +70,10 @@ def prop3_log() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop3_simple",
-    source="sharpens KK24 Prop. 3",
-    statement=r"For every $\gamma > 0$: $\frac1{\gamma+1} < T < \frac1\gamma$, better than the printed bound for $\gamma > e^2 - 1$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "sharpens KK24 Prop. 3",
+    r"For every $\gamma > 0$: $\frac1{\gamma+1} < T < \frac1\gamma$, better than the printed bound for $\gamma > e^2 - 1$.",
     formal=formal("exact", "kk24_prop3_simple_temperature", "kk24_prop3_simple_better"),
 )
 def prop3_simple() -> Evidence:
@@ -96,10 +86,8 @@ def prop3_simple() -> Evidence:
     )
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
 # The bound cannot be read with certainty.
-add_quoted(
+quoted(
     "kk24.prop3_proof_bound",
     "KK24 App. A.3, proof",
     r"With $f = e^{R}$: 'it is enough to show that' $\max f'$ is at most a constant, whose formula is damaged.",
@@ -110,7 +98,7 @@ add_quoted(
 )
 
 # The formula of the function is damaged.
-add_quoted(
+quoted(
     "kk24.prop3_proof_comparison_holds",
     "KK24 App. A.3, proof",
     r"'The derivative of the function' of a formula that is damaged in the text at hand 'is higher than derivative' $f'(s)$ 'for $s > 0$'.",
@@ -121,13 +109,11 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "kk24.prop3_proof_comparison_reading",
-    source="KK24 App. A.3, proof, under a reading",
-    statement=r"Under the reading that the function is $(\gamma+1)^{s/2}$ the sentence is true: for every $\gamma > 0$ its derivative is higher than "
+    "KK24 App. A.3, proof, under a reading",
+    r"Under the reading that the function is $(\gamma+1)^{s/2}$ the sentence is true: for every $\gamma > 0$ its derivative is higher than "
     r"$f'(s)$ for $s > 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def prop3_proof_comparison_reading() -> Evidence:
     """f' = R' e^R with R' below half of log(1 + gamma), which gives the bound of Prop. 3 besides."""
@@ -147,13 +133,11 @@ def prop3_proof_comparison_reading() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop3_proof_gap",
-    source="KK24 App. A.3, on the step from a bound of f' to the comparison of derivatives",
-    statement=r"No constant bound of $f'$ gives the comparison for every $\gamma$: at $s = 0$ the derivative of $(\gamma+1)^{s/2}$ is "
+    "KK24 App. A.3, on the step from a bound of f' to the comparison of derivatives",
+    r"No constant bound of $f'$ gives the comparison for every $\gamma$: at $s = 0$ the derivative of $(\gamma+1)^{s/2}$ is "
     r"$\frac12\log(\gamma+1)$, below $\frac{\gamma+1}{2}$ for every $\gamma > 0$, and $f'$ exceeds $\frac12\log(\gamma+1)$ at $\gamma = 4$, $s = 2.7$.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def prop3_proof_gap() -> Evidence:
     """A constant C with f' <= C <= ((gamma+1)^(s/2))' for every s > 0 must be at most log(gamma+1)/2; at gamma = 4 none is."""
@@ -182,13 +166,11 @@ def prop3_proof_gap() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "kk24.prop3_proof_increasing",
-    source="KK24 App. A.3, proof",
-    statement=r"$f_\gamma(s) \ge 1$ for $s \ge 0$ and $f_\gamma(s) \le 1$ for $s \le 0$ ($\gamma > 0$): 'trivially' $f > 0$ 'and' $f(0) = 1$, 'the nominator "
+    "KK24 App. A.3, proof",
+    r"$f_\gamma(s) \ge 1$ for $s \ge 0$ and $f_\gamma(s) \le 1$ for $s \le 0$ ($\gamma > 0$): 'trivially' $f > 0$ 'and' $f(0) = 1$, 'the nominator "
     r"is monotonically increasing' 'and the denominator monotonically decreasing'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "kk24_prop3_proof_increasing"),
 )
 def prop3_proof_increasing() -> Evidence:
@@ -212,14 +194,12 @@ def prop3_proof_increasing() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.prop3_proof_discriminant",
-    source="KK24 App. A.3, proof",
-    statement=r"'$\gamma^2(2\log^2(2) - 1) + \gamma(2\log(2) - 1) - 1 < 0$ $\forall\gamma$ as $D = (4\log^2(2) - 4\log(2) + 1) + 8\log^2(2) - 4 "
+    "KK24 App. A.3, proof",
+    r"'$\gamma^2(2\log^2(2) - 1) + \gamma(2\log(2) - 1) - 1 < 0$ $\forall\gamma$ as $D = (4\log^2(2) - 4\log(2) + 1) + 8\log^2(2) - 4 "
     r"= -3 + 12\log^2(2) - 4\log(2) < 0$', and for $s < 0$ $\gamma^2\log(2) + \gamma(1 - 3\log(2)) + 1 > 0$ $\forall\gamma$. "
     r"(What stands before these is damaged and not checked.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def prop3_proof_discriminant() -> Evidence:
     """Both discriminants, and the signs of both leading coefficients."""
@@ -252,33 +232,26 @@ def prop3_proof_discriminant() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.prop3_proof_negative",
-    source="KK24 App. A.3, proof",
-    statement=r"$f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$). (The sign is turned in the text at hand and right where "
+    "KK24 App. A.3, proof",
+    r"$f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$). (The sign is turned in the text at hand and right where "
     r"the step is announced. Whether it follows from 'the same considerations' is kk24.prop3_proof_negative_gap.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     formal=formal("exact", "kk24_prop3_proof_negative"),
 )
 def prop3_proof_negative() -> Evidence:
     """f(-s) = 1/f(s): the half s < 0 is the mirror image of s > 0."""
     return Derivation(
-        (
-            *gap_slope_steps(),
-            *logit_gap_steps(),
-        ),
+        (*gap_slope_steps(), *logit_gap_steps()),
         r"$f(-s) = e^{-R(s)} > (\gamma+1)^{-s/2}$ for $s > 0$. (That the printed considerations do not give it: kk24.prop3_proof_negative_gap.)",
     )
 
 
-@claim(
+@ours(
     "kk24.prop3_proof_negative_gap",
-    source="KK24 App. A.3, on the half s < 0",
-    statement=r"For $s < 0$ comparing $f'$ with the derivative of $(\gamma+1)^{s/2}$ does not give the bound for every $\gamma$: where $\gamma \ge e^2 - 1$, $f'$ exceeds the derivative of "
+    "KK24 App. A.3, on the half s < 0",
+    r"For $s < 0$ comparing $f'$ with the derivative of $(\gamma+1)^{s/2}$ does not give the bound for every $\gamma$: where $\gamma \ge e^2 - 1$, $f'$ exceeds the derivative of "
     r"$(\gamma+1)^{s/2}$ for all $s$ far enough below 0.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def prop3_proof_negative_gap() -> Evidence:
     """f' over e^s is unbounded as s -> -oo, and the other derivative over e^s is not."""
@@ -319,14 +292,12 @@ def prop3_proof_negative_gap() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.fig3_tighter",
-    source="KK24 section 3.2, Fig. 3",
-    statement=r"'The experimental bounds are considerably tighter than the theoretical'. (Taken as: for its logits, 'in the range $(-20, 20)$', the widths of "
+    "KK24 section 3.2, Fig. 3",
+    r"'The experimental bounds are considerably tighter than the theoretical'. (Taken as: for its logits, 'in the range $(-20, 20)$', the widths of "
     r"Fig. 3, right, at most three quarters of the printed bounds' for $\gamma$ of 0.1, 0.5, 1, 2, 4 and 10, both for the exact bounds on these logits and for "
     r"the paper's search, whose temperatures are multiples of 0.001, here with a logit step of 0.05.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig3_tighter() -> Evidence:
     """The largest ratio of the widths over gamma; a logit step of 0.05 instead of 0.001 in the search."""
@@ -346,13 +317,11 @@ def _width(bounds: tuple[float, float]) -> float:
     return bounds[1] - bounds[0]
 
 
-@claim(
+@quoted(
     "kk24.prop3_example_theory",
-    source="KK24 section 3.2",
-    statement=r"'The focal calibration with $\gamma = 4$ for all possible logits are bounded between temperature scaling with' $T = 0.2$ "
+    "KK24 section 3.2",
+    r"'The focal calibration with $\gamma = 4$ for all possible logits are bounded between temperature scaling with' $T = 0.2$ "
     r"and $T = 0.238$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
 )
 def prop3_example_theory() -> Evidence:
     """Of all logits by kk24.prop3_log, whose bound lies below the printed one; the two numbers by the printed formulas."""
@@ -379,12 +348,10 @@ def prop3_example_theory() -> Evidence:
     )
 
 
-@claim(
+@paraphrased(
     "kk24.prop3_example_upper",
-    source="KK24 section 3.2",
-    statement=r"For $\gamma = 4$ the search over logits $(-20, 20)$ in steps of 0.001 gives the upper bound $T = 0.218$, the smallest that bounds.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "KK24 section 3.2",
+    r"For $\gamma = 4$ the search over logits $(-20, 20)$ in steps of 0.001 gives the upper bound $T = 0.218$, the smallest that bounds.",
     formal=formal("equivalent", "kk24_example_upper"),
 )
 def prop3_example_upper() -> Evidence:
@@ -393,12 +360,10 @@ def prop3_example_upper() -> Evidence:
     return Measurement("upper $T$ on $(-20, 20)$", "0.218", found, 0.218, 1e-9)
 
 
-@claim(
+@paraphrased(
     "kk24.prop3_example_lower",
-    source="KK24 section 3.2",
-    statement=r"For $\gamma = 4$ the search over logits $(-20, 20)$ in steps of 0.001 gives the lower bound $T = 0.206$, the largest that bounds.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "KK24 section 3.2",
+    r"For $\gamma = 4$ the search over logits $(-20, 20)$ in steps of 0.001 gives the lower bound $T = 0.206$, the largest that bounds.",
     formal=formal("equivalent", "kk24_example_lower_refuted", "kk24_example_lower_20"),
 )
 def prop3_example_lower() -> Evidence:
@@ -407,12 +372,10 @@ def prop3_example_lower() -> Evidence:
     return Measurement(r"lower $T$ on $(-20, 20)$", "0.206", low, 0.206, 1e-3)
 
 
-@claim(
+@ours(
     "kk24.prop3_example_lower_corrected",
-    source="KK24 section 3.2, corrected",
-    statement=r"For $\gamma = 4$, 0.206 is what the search gives on logits $(-10, 10)$, the largest multiple of 0.001 that bounds there.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 section 3.2, corrected",
+    r"For $\gamma = 4$, 0.206 is what the search gives on logits $(-10, 10)$, the largest multiple of 0.001 that bounds there.",
     formal=formal("equivalent", "kk24_example_lower_10"),
     corrects="kk24.prop3_example_lower",
 )

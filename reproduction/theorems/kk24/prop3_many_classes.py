@@ -13,7 +13,7 @@ from focal_lib.theory.temperature_bounds import top_temperature_bounds
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import All, Derivation, Evidence, Search, Step, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.confidence import confidence_proof
 from reproduction.theorems.lemmas.curvature import convexity_proof
@@ -21,17 +21,16 @@ from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
 from reproduction.theorems.lemmas.map_slope import gap_slope_steps
 
 CHAPTER = "04_temperature_bounds"
+ours = Rows(CHAPTER, "ours")
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
 
 
-@claim(
+@ours(
     "kk24.many_low",
-    source="KK24 section 3.3, open there",
-    statement=r"For every $n \ge 2$, $\gamma > 0$ and every $q_i > 0$, temperature scaling with $T = \frac{1}{\gamma+1}$ gives the top class at least the "
+    "KK24 section 3.3, open there",
+    r"For every $n \ge 2$, $\gamma > 0$ and every $q_i > 0$, temperature scaling with $T = \frac{1}{\gamma+1}$ gives the top class at least the "
     r"probability that the map gives; no larger $T$ does.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "kk24_many_low", "kk24_many_low_largest"),
 )
 def many_low() -> Evidence:
@@ -80,13 +79,11 @@ def many_low() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop3_not_for_three",
-    source="KK24 Prop. 3, its temperature carried to three classes, as no paper does",
-    statement=r"The upper temperature of Prop. 3, $\frac{1}{\gamma+1-\frac12\log(\gamma+1)}$, does not bound the top class of three: at "
+    "KK24 Prop. 3, its temperature carried to three classes, as no paper does",
+    r"The upper temperature of Prop. 3, $\frac{1}{\gamma+1-\frac12\log(\gamma+1)}$, does not bound the top class of three: at "
     r"$\gamma = 1$, $q = (0.4, 0.3, 0.3)$ that temperature scaling is more confident than the map.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def prop3_not_for_three() -> Evidence:
     """In ball arithmetic, next to the uniform distribution."""
@@ -101,13 +98,11 @@ def prop3_not_for_three() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.many_high_one",
-    source="KK24 section 3.3, open there",
-    statement=r"For $n = 3$ with $\gamma > 0$, and for $n \ge 4$ with $\gamma \ge \gamma^*(\frac1{n-1})$, the smallest temperature that bounds the top class "
+    "KK24 section 3.3, open there",
+    r"For $n = 3$ with $\gamma > 0$, and for $n \ge 4$ with $\gamma \ge \gamma^*(\frac1{n-1})$, the smallest temperature that bounds the top class "
     r"from below is $T = 1$: no temperature below 1 does.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def many_high_one() -> Evidence:
     """T = 1 bounds since confidence never falls; at n - 1 tied classes the stretch tends to 1."""
@@ -136,13 +131,11 @@ def many_high_one() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.many_high",
-    source="KK24 section 3.3, open there",
-    statement=r"For every $n$ and $\gamma > 0$, temperature scaling with $T = 1/\min_q e(q)$, $e = q\,w'/w$, gives the top class at most "
+    "KK24 section 3.3, open there",
+    r"For every $n$ and $\gamma > 0$, temperature scaling with $T = 1/\min_q e(q)$, $e = q\,w'/w$, gives the top class at most "
     r"the probability that the map gives.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def many_high() -> Evidence:
     """The stretch of a pair is a mean of e over log q, so at least min e > 0."""
@@ -187,13 +180,11 @@ def _weight_step() -> Step:
     )
 
 
-@claim(
+@ours(
     "kk24.many_high_search",
-    source="KK24 section 3.3, open there",
-    statement=r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac1{n-1})$ let $T$ be the smallest temperature that never gives the top class more than the map "
+    "KK24 section 3.3, open there",
+    r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac1{n-1})$ let $T$ be the smallest temperature that never gives the top class more than the map "
     r"does. Distributions of $k - 1$ tied classes and one smaller, $k \le n$, ask for every temperature below it, and no others ask for more.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def many_high_search() -> Evidence:
     """With the T of the tied classes no point is given too much; with one smaller by a millionth a tied one is."""

@@ -5,22 +5,22 @@ from __future__ import annotations
 import sympy as sp
 
 from reproduction.ledger.evidence import All, Derivation, Evidence, Step, step, step_of_several
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.map_slope import limits_of_u
 from reproduction.theorems.lemmas.turning_negative import falling_certificate
 
 CHAPTER = "03_binary"
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 
 
-@claim(
+@reading(
     "kk24.negative_inverse_sigmoid",
-    source="KK24 section 3.2",
+    "KK24 section 3.2",
     # the negative gamma of section 5.1 are -0.5 and -0.25
-    statement=r"'Technically, negative $\gamma$ could also be plugged into the calibration map, yielding an \"inverse\"-sigmoid shape on the "
+    r"'Technically, negative $\gamma$ could also be plugged into the calibration map, yielding an \"inverse\"-sigmoid shape on the "
     r"opposite side of the diagonal', shown in Fig. 1. (Taken as: for $\gamma = -0.5$ and $-0.25$, those of section 5.1, confidence falls everywhere.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def negative_inverse_sigmoid() -> Evidence:
     """Both lie above the gamma from which on beta falls from a value of at most 1."""
@@ -31,13 +31,11 @@ def negative_inverse_sigmoid() -> Evidence:
     return All((falling_certificate(), Derivation((*falling_steps(), *slope_at_zero_steps(below=False), above))))
 
 
-@claim(
+@ours(
     "kk24.negative_confidence_falls",
-    source="KK24 section 3.2, for every negative gamma",
-    statement=r"For $-1 \le \gamma < 0$ the map lowers confidence everywhere if and only if $\gamma \ge 2 - \frac{2}{\log2}$; below that it "
+    "KK24 section 3.2, for every negative gamma",
+    r"For $-1 \le \gamma < 0$ the map lowers confidence everywhere if and only if $\gamma \ge 2 - \frac{2}{\log2}$; below that it "
     r"raises it next to $q = \frac12$.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def negative_confidence_falls() -> Evidence:
     """beta falls from beta(0), which is at most 1 from gamma = 2 - 2/log 2 on; below, confidence rises near s = 0."""

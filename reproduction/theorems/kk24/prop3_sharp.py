@@ -5,18 +5,9 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.theory.temperature_bounds import largest_monotone_gamma
-from reproduction.ledger.evidence import (
-    All,
-    Conditional,
-    Derivation,
-    Disproof,
-    Evidence,
-    Step,
-    step,
-    step_of_several,
-)
+from reproduction.ledger.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, step, step_of_several
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import logit_form_steps
 from reproduction.theorems.lemmas.map_slope import limits_of_u, map_slope_steps
@@ -24,16 +15,15 @@ from reproduction.theorems.lemmas.published import published_slope_step, publish
 from reproduction.theorems.lemmas.turning import monotone_certificate, turning_certificate
 
 CHAPTER = "04_temperature_bounds"
+ours = Rows(CHAPTER, "ours")
 s = symbols.s
 
 
-@claim(
+@ours(
     "kk24.prop3_sharp",
-    source="sharpens KK24 Prop. 3",
-    statement=r"For $\gamma > 0$ the smallest inverse temperature $\beta(s) = \operatorname{logit} FC(s)/s$ is its limit at 0, "
+    "sharpens KK24 Prop. 3",
+    r"For $\gamma > 0$ the smallest inverse temperature $\beta(s) = \operatorname{logit} FC(s)/s$ is its limit at 0, "
     r"$\gamma + 1 - \frac{\gamma(2\log 2-1)}{1+\gamma\log 2}$; the largest is $\gamma + 1$, in the limit.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("equivalent", "kk24_prop3_sharp", "kk24_prop3_simple", "kk24_prop3_limits"),
 )
 def prop3_sharp() -> Evidence:
@@ -86,35 +76,26 @@ def _slope_of_quotient_step() -> Step:
     )
 
 
-@claim(
+@ours(
     "kk24.prop3_sharp_above",
-    source="sharpens KK24 Prop. 3",
-    statement=r"For $\gamma > \gamma_c$, $\beta$ first falls, then rises to $\gamma + 1$: one minimum inside, above $\gamma$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "sharpens KK24 Prop. 3",
+    r"For $\gamma > \gamma_c$, $\beta$ first falls, then rises to $\gamma + 1$: one minimum inside, above $\gamma$.",
     corrects="kk24.prop3_sharp",
 )
 def prop3_sharp_above() -> Evidence:
     """R'' changes sign once, so s R' - R and with it beta' change sign once, for every gamma > gamma_c."""
     after = Derivation(
-        (
-            *published_turning_steps(),
-            _slope_of_quotient_step(),
-            *_end_steps(),
-            *map_slope_steps(),
-        ),
+        (*published_turning_steps(), _slope_of_quotient_step(), *_end_steps(), *map_slope_steps()),
         r"For $\gamma > \gamma_c$ $R'' > 0$ near 0, and by the monotone ratios it changes sign at most once. $sR' - R$ is 0 at 0 and ends at $-\log(1+\gamma) < 0$: "
         r"so it rises, then falls, and is 0 once, where $\beta = \gamma + 1 - R/s$ has its minimum, above $\gamma$ as $R' < 1$; from there $\beta$ rises to $\gamma + 1$.",
     )
     return All((turning_certificate(), after))
 
 
-@claim(
+@ours(
     "kk24.prop3_sharpness_zero",
-    source="sharpens KK24 Prop. 3",
-    statement=r"For $\gamma > 0$ $\lim_{s\to0}\beta(s) = \gamma + 1 - \frac{\gamma(2\log2-1)}{1+\gamma\log2}$ and $\lim_{s\to\infty}\beta(s) = \gamma+1$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "sharpens KK24 Prop. 3",
+    r"For $\gamma > 0$ $\lim_{s\to0}\beta(s) = \gamma + 1 - \frac{\gamma(2\log2-1)}{1+\gamma\log2}$ and $\lim_{s\to\infty}\beta(s) = \gamma+1$.",
     formal=formal("exact", "kk24_prop3_limits"),
 )
 def prop3_limits() -> Evidence:

@@ -8,7 +8,7 @@ from focal_lib.theory.gain import weight_inflection
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import All, Counterexample, Derivation, Evidence, Step, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
@@ -16,16 +16,16 @@ from reproduction.theorems.lemmas.weight import lagrange_steps, printed_weight_s
 from reproduction.theorems.lemmas.weight_inflection import inflection_steps
 
 CHAPTER = "05_simplex"
+quoted = Rows(CHAPTER, "quoted")
+ours = Rows(CHAPTER, "ours")
 q, gamma = symbols.q, symbols.gamma
 
 
-@claim(
+@quoted(
     "kk24.prop4",
-    source="KK24 Prop. 4, Eq. (1), App. A.4",
-    statement=r"For $\gamma > 0$ multiclass focal loss 'can be deconstructed into a composition of a bijective function' of the simplex, "
+    "KK24 Prop. 4, Eq. (1), App. A.4",
+    r"For $\gamma > 0$ multiclass focal loss 'can be deconstructed into a composition of a bijective function' of the simplex, "
     r"$\hat p_j = w(q_j)/\sum_k w(q_k)$ with the $w = -1/L'$ of Eq. (1), 'and a proper loss'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "kk24_prop4", "kk24_prop4_printed"),
     headline="many classes: a proper loss after a bijection",
 )
@@ -54,13 +54,11 @@ def bijection_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+@quoted(
     "kk24.prop4_inverse_is_minimiser",
-    source="KK24 section 3.3, after Charoenphakdee et al. (2021)",
-    statement=r"'The derived focal calibration map is observed to equal with the transformation that maps the outputs from focal "
+    "KK24 section 3.3, after Charoenphakdee et al. (2021)",
+    r"'The derived focal calibration map is observed to equal with the transformation that maps the outputs from focal "
     r"minimizers to the true class probabilities.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("equivalent", "kk24_map_recovers_truth"),
 )
 def prop4_inverse() -> Evidence:
@@ -71,14 +69,12 @@ def prop4_inverse() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "kk24.prop4_bijection",
-    source="KK24 App. A.4, proof",
+    "KK24 App. A.4, proof",
     # the chapter says what the binary reasoning leaves out
-    statement=r"'Based on the same reasoning as for binary case, we can see that $\hat p(q)$ is a bijection' ($\gamma > 0$): $w$ increases. "
+    r"'Based on the same reasoning as for binary case, we can see that $\hat p(q)$ is a bijection' ($\gamma > 0$): $w$ increases. "
     r"(That exactly one $c$ makes the preimage sum to 1 has to be added.)",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "kk24_prop4", "kk24_weight_increases_onto", "kk24_one_normaliser"),
 )
 def prop4_bijection() -> Evidence:
@@ -171,12 +167,11 @@ def jacobian_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+@quoted(
     "kk24.prop4_inflection",
-    source="KK24 Prop. 5, App. A.5, proof, statement 2",
-    statement=r"'The function $f(q)$', $1/L'(q)$, 'is concave on the whole range $\forall q \in (0, 1)$'.",
+    "KK24 Prop. 5, App. A.5, proof, statement 2",
+    r"'The function $f(q)$', $1/L'(q)$, 'is concave on the whole range $\forall q \in (0, 1)$'.",
     chapter="06_confidence",
-    fidelity="quoted",
 )
 def prop4_inflection() -> Evidence:
     """f = -w is convex near 0 and concave near 1, so neither f nor -f is concave on (0, 1): the sign does not matter."""
@@ -196,12 +191,11 @@ def prop4_inflection() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop4_inflection_corrected",
-    source="KK24 Prop. 5, App. A.5, corrected",
-    statement=r"For every $\gamma > 0$, $f = -w$ is convex up to one point $q_i(\gamma) < \frac16$ and concave after it.",
+    "KK24 Prop. 5, App. A.5, corrected",
+    r"For every $\gamma > 0$, $f = -w$ is convex up to one point $q_i(\gamma) < \frac16$ and concave after it.",
     chapter="06_confidence",
-    fidelity="ours",
     corrects="kk24.prop4_inflection",
 )
 def prop4_inflection_corrected() -> Evidence:

@@ -13,7 +13,7 @@ from focal_lib.theory.gain import confidence_threshold
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import stationarity_steps
 from reproduction.theorems.lemmas.map_slope import map_slope_steps
@@ -23,6 +23,9 @@ from reproduction.theorems.lemmas.threshold import gain_positive_step, threshold
 from reproduction.theorems.lemmas.weight import printed_weight_steps, top_class_step
 
 CHAPTER = "06_confidence"
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+ours = Rows(CHAPTER, "ours")
 q = symbols.q
 
 
@@ -34,14 +37,12 @@ def drop(point: Sequence[str], g: str) -> flint.arb:
         return probs[0] - mapped[0]
 
 
-@claim(
+@quoted(
     "kk24.prop5",
-    source="KK24 Prop. 5, App. A.5",
+    "KK24 Prop. 5, App. A.5",
     # 'for any gamma > 0': section 1
-    statement=r"After the map 'the $j$-th coordinate', of the predicted class, 'will be higher than or equal to all coordinates of the "
+    r"After the map 'the $j$-th coordinate', of the predicted class, 'will be higher than or equal to all coordinates of the "
     r"initial prediction': $\hat p_j \ge \max_i q_i = q_j$, for every $n$ and 'for any $\gamma > 0$'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "kk24_prop5_refuted", "kk24_prop5_refuted_4"),
     headline="the map never lowers the top probability",
     instead="true for two and three classes; for n classes from a sharp gamma on",
@@ -54,12 +55,10 @@ def prop5() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop5_large",
-    source="KK24 Prop. 5, size of the effect",
-    statement=r"With 100 classes the top probability can fall by more than one point of 100.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 5, size of the effect",
+    r"With 100 classes the top probability can fall by more than one point of 100.",
     formal=formal("exact", "kk24_prop5_refuted_100"),
 )
 def prop5_large() -> Evidence:
@@ -71,35 +70,26 @@ def prop5_large() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop5_threshold",
-    source="KK24 Prop. 5, corrected",
-    statement=r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 5, corrected",
+    r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
     formal=formal("equivalent", "kk24_prop5_tau", "m20_unimodal", "m20_gain_ends"),
     corrects="kk24.prop5",
 )
 def prop5_threshold() -> Evidence:
     """p_max >= q_max iff S = sum q_i h(q_i) <= h(q_max); above tau every h(q_i) <= h(q_max)."""
     return Derivation(
-        (
-            *printed_weight_steps(),
-            top_class_step(),
-            *threshold_steps(),
-            published_threshold_step(),
-        ),
+        (*printed_weight_steps(), top_class_step(), *threshold_steps(), published_threshold_step()),
         r"For $m = q_{\max} \ge \tau$: $h(q_i) \le \max(1, h(m)) = h(m)$ for every $i$, since $h \le 1$ up to $\tau$ and "
         r"increases after it. Averaging with weights $q_i$ gives $S \le h(m)$.",
     )
 
 
-@claim(
+@ours(
     "kk24.prop5_threshold_sharp",
-    source="KK24 Prop. 5, corrected",
-    statement=r"Below $\tau(\gamma)$, $\gamma > 0$, it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 5, corrected",
+    r"Below $\tau(\gamma)$, $\gamma > 0$, it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
     formal=formal("exact", "kk24_prop5_tau_sharp"),
     corrects="kk24.prop5",
 )
@@ -134,13 +124,11 @@ def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
         return ball - weight / (weight + (n - 1) * rest)
 
 
-@claim(
+@paraphrased(
     "kk24.prop5_two_classes",
-    source="KK24 Prop. 5, the case n = 2",
+    "KK24 Prop. 5, the case n = 2",
     # Prop. 5 as printed, at n = 2; the shape of the curve: section 3.2
-    statement=r"For $n = 2$ and $\gamma > 0$ the probability of the predicted class never becomes lower.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    r"For $n = 2$ and $\gamma > 0$ the probability of the predicted class never becomes lower.",
     formal=formal("exact", "kk24_prop5_two_classes"),
 )
 def prop5_two_classes() -> Evidence:
@@ -152,13 +140,11 @@ def prop5_two_classes() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "kk24.prop5_sublemma",
-    source="KK24 App. A.5, statement 1",
-    statement=r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
+    "KK24 App. A.5, statement 1",
+    r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
     r"$f(\lambda x) \ge \lambda f(x)$.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "kk24_prop5_sublemma"),
 )
 def prop5_sublemma() -> Evidence:
@@ -182,10 +168,8 @@ def sublemma_step(at_zero: int = 0) -> Step:
     )
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
 # The sentence after it needs the other sign.
-add_quoted(
+quoted(
     "kk24.prop5_positive",
     "KK24 App. A.5, proof",
     r"'Moreover $f(q_k) > 0$ due to monotonicity.'",
@@ -196,12 +180,10 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "kk24.prop5_positive_corrected",
-    source="KK24 App. A.5, corrected",
-    statement=r"For $\gamma \ge 0$ $f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 App. A.5, corrected",
+    r"For $\gamma \ge 0$ $f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
     formal=formal("exact", "kk24_prop5_negative_f"),
     corrects="kk24.prop5_positive",
 )
@@ -210,13 +192,11 @@ def prop5_positive_corrected() -> Evidence:
     return Derivation((gain_positive_step(),), r"$f = -q/g$.")
 
 
-@claim(
+@paraphrased(
     "kk24.prop5_dominates",
-    source="KK24 App. A.5, proof",
+    "KK24 App. A.5, proof",
     # the exponent is damaged here and legible in the display before, where the sign of L''/L'^2 is not
-    statement=r"The term with a power of $1-q$ in $f' = (1/L')'$, 'which is monotonically decreasing, will dominate other terms'.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    r"The term with a power of $1-q$ in $f' = (1/L')'$, 'which is monotonically decreasing, will dominate other terms'.",
 )
 def prop5_dominates() -> Evidence:
     """Which term is meant hangs on a sign and an exponent that are lost."""
@@ -226,12 +206,10 @@ def prop5_dominates() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.prop5_near_uniform",
-    source="KK24 Prop. 5, corrected",
-    statement=r"For $\gamma > 0$, next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 5, corrected",
+    r"For $\gamma > 0$, next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
     formal=formal("exact", "kk24_prop5_near_uniform"),
     corrects="kk24.prop5",
 )
@@ -259,13 +237,12 @@ def prop5_near_uniform() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "kk24.fig5_others_fall",
-    source="KK24 section 3.3 on Fig. 5",
-    statement=r"'The predicted distribution becomes sharper, meaning that the highest predicted probability becomes higher while all "
+    "KK24 section 3.3 on Fig. 5",
+    r"'The predicted distribution becomes sharper, meaning that the highest predicted probability becomes higher while all "
     r"others - become lower' ($n = 3$).",
     chapter="05_simplex",
-    fidelity="quoted",
 )
 def fig5_others_fall() -> Evidence:
     """The second class rises too."""
@@ -275,12 +252,11 @@ def fig5_others_fall() -> Evidence:
     return Counterexample(r"$\gamma = 1$, $q = (0.40, 0.39, 0.21)$: the second class rises", rise)
 
 
-@claim(
+@ours(
     "kk24.fig5_lowest_falls",
-    source="KK24 section 3.3 on Fig. 5, corrected",
-    statement=r"For $n = 3$ and $\gamma > 0$ the lowest probability becomes lower, unless it is 0 or $\frac13$.",
+    "KK24 section 3.3 on Fig. 5, corrected",
+    r"For $n = 3$ and $\gamma > 0$ the lowest probability becomes lower, unless it is 0 or $\frac13$.",
     chapter="05_simplex",
-    fidelity="ours",
     corrects="kk24.fig5_others_fall",
 )
 def fig5_lowest_falls() -> Evidence:

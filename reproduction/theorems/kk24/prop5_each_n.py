@@ -8,7 +8,7 @@ from fractions import Fraction
 from focal_lib.theory.gain import critical_gamma
 from reproduction.ledger.evidence import Derivation, Evidence, Step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.confidence import (
     confidence_proof,
@@ -19,15 +19,15 @@ from reproduction.theorems.lemmas.confidence import (
 from reproduction.theorems.lemmas.published import published_critical_gamma_step
 
 CHAPTER = "06_confidence"
+paraphrased = Rows(CHAPTER, "paraphrased")
+ours = Rows(CHAPTER, "ours")
 q = symbols.q
 
 
-@claim(
+@ours(
     "kk24.prop5_n_fails",
-    source="KK24 Prop. 5, corrected for each n",
-    statement=r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 5, corrected for each n",
+    r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
     formal=formal("exact", "kk24_prop5_gamma_star", "kk24_prop5_n_fails"),
     corrects="kk24.prop5",
 )
@@ -40,12 +40,10 @@ def prop5_n_fails() -> Evidence:
     return Derivation(tuple(steps))
 
 
-@claim(
+@ours(
     "kk24.prop5_n_holds",
-    source="KK24 Prop. 5, corrected for each n",
-    statement=r"For $n \ge 4$ and $\gamma \ge \gamma^*(\frac{1}{n-1})$ confidence never falls.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 5, corrected for each n",
+    r"For $n \ge 4$ and $\gamma \ge \gamma^*(\frac{1}{n-1})$ confidence never falls.",
     formal=formal("exact", "kk24_prop5_gamma_star"),
     corrects="kk24.prop5",
 )
@@ -55,12 +53,10 @@ def prop5_n_holds() -> Evidence:
     return replace(found, steps=(*found.steps, published_critical_gamma_step()))
 
 
-@claim(
+@paraphrased(
     "kk24.prop5_three_classes",
-    source="KK24 Prop. 5, the case n = 3; section 3.3 on Fig. 5",
-    statement=r"For $n = 3$ the highest predicted probability never becomes lower, for any $\gamma > 0$.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "KK24 Prop. 5, the case n = 3; section 3.3 on Fig. 5",
+    r"For $n = 3$ the highest predicted probability never becomes lower, for any $\gamma > 0$.",
     formal=formal("exact", "kk24_prop5_three_classes"),
 )
 def prop5_three_classes() -> Evidence:

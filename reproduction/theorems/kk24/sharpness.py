@@ -7,40 +7,33 @@ import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Derivation, Evidence, Step, step
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.entropy_terms import entropy_terms_steps
-from reproduction.theorems.lemmas.sharpness import (
-    SHARPER,
-    sharper_proof,
-    sharper_steps,
-    weight_growth,
-)
+from reproduction.theorems.lemmas.sharpness import SHARPER, sharper_proof, sharper_steps, weight_growth
 
 CHAPTER = "06_confidence"
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 q = symbols.q
 
 
-@claim(
+@reading(
     "kk24.sharper_gamma",
-    source="KK24 section 3.3 on Fig. 5",
-    statement=r"'Moreover, the higher $\gamma$ is, the sharper the effect becomes.' (Taken as: for three classes, as in the figure, the highest "
+    "KK24 section 3.3 on Fig. 5",
+    r"'Moreover, the higher $\gamma$ is, the sharper the effect becomes.' (Taken as: for three classes, as in the figure, the highest "
     r"probability of the map never falls as $\gamma$ grows, and the lowest falls unless it is 0 or $\frac13$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def sharper_gamma() -> Evidence:
     """The derivatives of both by gamma have one sign each."""
     return sharper_proof()
 
 
-@claim(
+@ours(
     "kk24.sharper_gamma_n",
-    source="KK24 section 3.3, carried to more classes",
-    statement=r"With $n \ge 4$ classes the highest probability never falls as $\gamma$ grows, at any point of the simplex from $\gamma^\circ = "
+    "KK24 section 3.3, carried to more classes",
+    r"With $n \ge 4$ classes the highest probability never falls as $\gamma$ grows, at any point of the simplex from $\gamma^\circ = "
     r"-\frac{1}{\log(1-p_0)} - \frac{1}{b(p_0)} > 0$ on, $p_0 = \frac{1}{n-1}$; below it there are points where a higher $\gamma$ is less sharp.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def sharper_gamma_n() -> Evidence:
     """v(1/(n-1)) changes sign at gamma°; below it n - 1 tied classes fall."""

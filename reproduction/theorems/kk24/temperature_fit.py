@@ -6,22 +6,20 @@ import functools
 
 import numpy as np
 
-from focal_lib.theory.closest_temperature import (
-    PAPER_CUBE,
-    SIMPLEX,
-    ClosestTemperature,
-    closest_temperature,
-    fit_line,
-)
+from focal_lib.theory.closest_temperature import PAPER_CUBE, SIMPLEX, ClosestTemperature, closest_temperature, fit_line
 from focal_lib.theory.largest_deviation import DeviationSearch
 from focal_lib.theory.temperature_bounds import temperature_bounds
 from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import All, Counterexample, Evidence, Search
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 
 CHAPTER = "07_temperature_fit"
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 NEAR_CORNER = 0.8  # top probability; ours
 SAME_HEIGHT = 1e-6  # of two hills of the deviation
 GAMMAS = tuple(float(g) for g in np.arange(0, 10.01, 0.5))
@@ -55,14 +53,12 @@ def _as_line(found: All) -> str:
     return f"1/T = {slope:.2f} gamma + {intercept:.2f}"
 
 
-@claim(
+@reading(
     "kk24.fig2_line",
-    source="KK24 section 3.2, Fig. 2 left",
+    "KK24 section 3.2, Fig. 2 left",
     # the range of gamma is not printed
-    statement=r"The closest temperature to the binary map follows 'the linear fit $\frac1T \approx 0.95\cdot\gamma + 0.85$'. (Taken as: within 0.01 and 0.03 of least squares "
+    r"The closest temperature to the binary map follows 'the linear fit $\frac1T \approx 0.95\cdot\gamma + 0.85$'. (Taken as: within 0.01 and 0.03 of least squares "
     r"for $\gamma$ up to 7. The range is not printed, and the line depends on it.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig2_line() -> Evidence:
     """Least squares for gamma up to 7; the range is not printed, up to 10 gives (0.9645, 0.7959)."""
@@ -75,13 +71,11 @@ def fig2_line() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.fig2_line_range",
-    source="KK24 section 3.2, over the range that section 3.3 prints",
-    statement=r"Fitted for $\gamma$ up to 10, the range printed for three classes, the binary line is about $\frac1T = 0.96\gamma + 0.80$, not "
+    "KK24 section 3.2, over the range that section 3.3 prints",
+    r"Fitted for $\gamma$ up to 10, the range printed for three classes, the binary line is about $\frac1T = 0.96\gamma + 0.80$, not "
     r"$0.95\gamma + 0.85$.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def fig2_line_range() -> Evidence:
     """Least squares for gamma up to 10."""
@@ -101,12 +95,10 @@ def fig2_line_range() -> Evidence:
     )
 
 
-@claim(
+@paraphrased(
     "kk24.fig2_error",
-    source="KK24 Fig. 2, section 3.2",
-    statement=r"The largest error of the closest temperature is below $10^{-3}$ (binary).",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "KK24 Fig. 2, section 3.2",
+    r"The largest error of the closest temperature is below $10^{-3}$ (binary).",
     headline="closest temperature, error below 0.001",
     instead=lambda found: f"up to {found.measured:.4f}",
 )
@@ -116,12 +108,10 @@ def fig2_error() -> Evidence:
     return Measurement(r"largest error at $\gamma = 0.4$", r"$< 10^{-3}$", worst, holds=worst < 1e-3)
 
 
-@claim(
+@ours(
     "kk24.fig2_error_corrected",
-    source="KK24 section 3.2, corrected",
-    statement=r"The largest error is below $1.3\cdot10^{-3}$, reached near $\gamma = 0.4$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 section 3.2, corrected",
+    r"The largest error is below $1.3\cdot10^{-3}$, reached near $\gamma = 0.4$.",
     corrects="kk24.fig2_error",
 )
 def fig2_error_corrected() -> Evidence:
@@ -130,12 +120,10 @@ def fig2_error_corrected() -> Evidence:
     return Search(r"$\gamma \in [0.1, 3]$, for each the largest error over all logits", 30, 1.3e-3 - max(errors))
 
 
-@claim(
+@paraphrased(
     "kk24.fig2_caption",
-    source="KK24 Fig. 2 right, caption",
-    statement=r"The closest temperatures for $\gamma = 0.5$ and $3$ are $T = 0.76$ and $0.36$.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "KK24 Fig. 2 right, caption",
+    r"The closest temperatures for $\gamma = 0.5$ and $3$ are $T = 0.76$ and $0.36$.",
     formal=formal("equivalent", "kk24_not_closest", "kk24_section32_numbers", "gamma_c_value"),
 )
 def fig2_caption() -> Evidence:
@@ -151,12 +139,10 @@ def fig2_caption() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.fig2_caption_corrected",
-    source="KK24 Fig. 2 right, corrected",
-    statement=r"0.76 and 0.36 are the printed line $1/(0.95\gamma+0.85)$ at $\gamma = 0.5$ and $\gamma = 2$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Fig. 2 right, corrected",
+    r"0.76 and 0.36 are the printed line $1/(0.95\gamma+0.85)$ at $\gamma = 0.5$ and $\gamma = 2$.",
     corrects="kk24.fig2_caption",
 )
 def fig2_caption_corrected() -> Evidence:
@@ -169,13 +155,11 @@ def fig2_caption_corrected() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.fig6_line",
-    source="KK24 Fig. 6, left, section 3.3",
-    statement=r"For three classes the line 'could be approximated with a function $\frac1T \approx 0.64\cdot\gamma + 0.91$'. (Taken as: within 0.01 "
+    "KK24 Fig. 6, left, section 3.3",
+    r"For three classes the line 'could be approximated with a function $\frac1T \approx 0.64\cdot\gamma + 0.91$'. (Taken as: within 0.01 "
     r"and 0.03 of least squares; $\gamma$ up to 10, logits in $(-5, 5)$, as printed.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     headline="three classes: 1/T = 0.64 gamma + 0.91",
 )
 def fig6_line() -> Evidence:
@@ -183,24 +167,21 @@ def fig6_line() -> Evidence:
     return _line_measured(3, PAPER_CUBE, 0.64, 0.91, "three classes")
 
 
-@claim(
+@paraphrased(
     "kk24.fig6_error",
-    source="KK24 section 3.3, Fig. 6 right",
-    statement=r"For three classes the error of the closest temperature rises to 8 % at $\gamma = 9$ (logits in $(-5, 5)$).",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "KK24 section 3.3, Fig. 6 right",
+    r"For three classes the error of the closest temperature rises to 8 % at $\gamma = 9$ (logits in $(-5, 5)$).",
 )
 def fig6_error() -> Evidence:
     """0.077."""
     return Measurement(r"largest error at $\gamma = 9$", "8 %", fits(3, PAPER_CUBE)[9.0].error, 0.08, 0.005)
 
 
-@claim(
+@paraphrased(
     "kk24.fig5_caption",
-    source="KK24 Fig. 5, caption",
-    statement=r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
+    "KK24 Fig. 5, caption",
+    r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
     chapter="05_simplex",
-    fidelity="paraphrased",
 )
 def fig5_caption() -> Evidence:
     """0.658 and 0.356."""
@@ -212,12 +193,11 @@ def fig5_caption() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kk24.fig5_caption_corrected",
-    source="KK24 Fig. 5, corrected",
-    statement=r"0.81 and 0.46 are the closest temperatures at $\gamma = 0.5$ and $2$.",
+    "KK24 Fig. 5, corrected",
+    r"0.81 and 0.46 are the closest temperatures at $\gamma = 0.5$ and $2$.",
     chapter="05_simplex",
-    fidelity="ours",
     corrects="kk24.fig5_caption",
 )
 def fig5_caption_corrected() -> Evidence:
@@ -230,13 +210,11 @@ def fig5_caption_corrected() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "kk24.temperature_below_one",
-    source="KK24 section 3.3, Fig. 6 left",
-    statement=r"'For all positive $\gamma$, the temperature is lower than one'; 'moreover, lower temperature, which means higher sharpness, "
+    "KK24 section 3.3, Fig. 6 left",
+    r"'For all positive $\gamma$, the temperature is lower than one'; 'moreover, lower temperature, which means higher sharpness, "
     r"corresponds to higher $\gamma$' (the closest one, three classes, logits in $(-5, 5)$, $\gamma \le 10$).",
-    chapter=CHAPTER,
-    fidelity="quoted",
 )
 def temperature_below_one() -> Evidence:
     """Of 0.01 and the gammas of the fit: the largest T, and the largest step of T."""
@@ -253,13 +231,11 @@ def temperature_below_one() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.typical_temperature",
-    source="KK24 section 4.1",
-    statement=r"The map 'is close to temperature scaling with a temperature of about 0.4-0.5 for commonly used $\gamma$ parameters'. (Taken as: to one "
+    "KK24 section 4.1",
+    r"The map 'is close to temperature scaling with a temperature of about 0.4-0.5 for commonly used $\gamma$ parameters'. (Taken as: to one "
     r"digit, for the $\gamma = 2$ and $3$ that section 2 names as recommended, with the three classes of section 3.3.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def typical_temperature() -> Evidence:
     """0.46 and 0.36."""
@@ -270,13 +246,11 @@ def typical_temperature() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+@ours(
     "kk24.typical_temperature_classes",
-    source="KK24 section 4.1, for other numbers of classes",
-    statement=r"It depends on the number of classes: at $\gamma = 2$ and $3$ the closest temperature is 0.37 and 0.28 for two, 0.66 and 0.57 for ten, "
+    "KK24 section 4.1, for other numbers of classes",
+    r"It depends on the number of classes: at $\gamma = 2$ and $3$ the closest temperature is 0.37 and 0.28 for two, 0.66 and 0.57 for ten, "
     r"as many as CIFAR-10 has (over the whole simplex).",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def typical_temperature_classes() -> Evidence:
     """Below for two classes, above for ten."""
@@ -290,13 +264,11 @@ def typical_temperature_classes() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+@reading(
     "kk24.four_line",
-    source="KK24 section 3.3",
-    statement=r"For four classes 'a similar linear dependency trend: $\frac1T \approx 0.47\cdot\gamma + 0.85$'. (Taken as: within 0.01 and "
+    "KK24 section 3.3",
+    r"For four classes 'a similar linear dependency trend: $\frac1T \approx 0.47\cdot\gamma + 0.85$'. (Taken as: within 0.01 and "
     r"0.03, logits as for three classes, $\gamma$ up to 10.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     headline="four classes: 1/T = 0.47 gamma + 0.85",
     instead=_as_line,
 )
@@ -305,13 +277,11 @@ def four_line() -> Evidence:
     return _line_measured(4, PAPER_CUBE, 0.47, 0.85, "four classes")
 
 
-@claim(
+@reading(
     "kk24.four_error",
-    source="KK24 section 3.3",
-    statement=r"For four classes a 'similar maximum approximation error of up to 8 % on probability scale for larger $\gamma$ as in' "
+    "KK24 section 3.3",
+    r"For four classes a 'similar maximum approximation error of up to 8 % on probability scale for larger $\gamma$ as in' "
     r"three. (Taken as: below 8.5 %, logits as for three classes, $\gamma$ up to 10.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def four_error() -> Evidence:
     """Above 8 % from gamma = 3 on."""
@@ -319,14 +289,12 @@ def four_error() -> Evidence:
     return Measurement(r"largest error, $\gamma \le 10$", "8 %", worst, holds=worst < 0.085)
 
 
-@claim(
+@reading(
     "kk24.fig7_corners",
-    source="KK24 section 3.3, Fig. 7",
-    statement=r"'The highest difference between these two transformations could be seen near the corners' of the simplex, between map and closest "
+    "KK24 section 3.3, Fig. 7",
+    r"'The highest difference between these two transformations could be seen near the corners' of the simplex, between map and closest "
     rf"temperature, $\gamma = 0.5$ and $3$. (Taken as: where it is highest the top probability is above {NEAR_CORNER:g}, our threshold; of several such "
     r"points the one nearest to a corner. Logits as for the lines of three classes.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig7_corners() -> Evidence:
     """The top probability where the deviation is largest; at a temperature that makes it least two hills are as high."""

@@ -7,7 +7,7 @@ import sympy as sp
 
 from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step, step_of_several
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
 from reproduction.theorems.lemmas.gain_curvature import (
@@ -20,6 +20,8 @@ from reproduction.theorems.lemmas.gain_curvature import (
 from reproduction.theorems.lemmas.threshold import gain_limit_steps
 
 CHAPTER = "11_curvature"
+quoted = Rows(CHAPTER, "quoted")
+ours = Rows(CHAPTER, "ours")
 q, s = symbols.q, symbols.s
 g = sp.Symbol("gamma", positive=True)
 r = 1 - q
@@ -70,12 +72,10 @@ def _ball(expression: sp.Expr, point: str, gamma: int) -> flint.arb:
         return function(balls.exact(point))
 
 
-@claim(
+@ours(
     "kn24.curvature_probability_low",
-    source="KN24 on curvature, of the loss itself as a function of p",
-    statement=r"For $0 < \gamma \le 1$ the second derivative of focal loss in $p$ is larger than that of cross-entropy for every $p$: $p^2L'' > 1$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KN24 on curvature, of the loss itself as a function of p",
+    r"For $0 < \gamma \le 1$ the second derivative of focal loss in $p$ is larger than that of cross-entropy for every $p$: $p^2L'' > 1$.",
 )
 def curvature_probability_low() -> Evidence:
     """g is strictly concave for gamma <= 1, so g - q g' increases from 1."""
@@ -93,13 +93,11 @@ def curvature_probability_low() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kn24.curvature_probability_high",
-    source="KN24 on curvature, of the loss itself as a function of p",
-    statement=r"For every $\gamma > 1$ the second derivative of focal loss in $p$ is smaller than that of cross-entropy exactly above one point, "
+    "KN24 on curvature, of the loss itself as a function of p",
+    r"For every $\gamma > 1$ the second derivative of focal loss in $p$ is smaller than that of cross-entropy exactly above one point, "
     r"0.7905 for $\gamma = 2$, 0.6231 for 3, 0.4500 for 5.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def curvature_probability_high() -> Evidence:
     """q^2 L'' = g - q g' starts at 1, rises while g'' < 0, then falls to 0 at q = 1."""
@@ -111,9 +109,7 @@ def curvature_probability_high() -> Evidence:
             *gain_curvature_steps(),
             step(r"$(g - qg')' = -qg''$: it rises from 1, then falls", *_slope_of_ratio()),
             step(
-                r"from 1: $q\,b' \to 0$ as $q \to 0$",
-                sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),
-                0,
+                r"from 1: $q\,b' \to 0$ as $q \to 0$", sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0
             ),
             *gain_limit_steps()[1:],
             step_of_several(
@@ -141,13 +137,11 @@ def _crossings(ratio: sp.Expr, points: dict[int, str]) -> Step:
     return Step(r"the points are right to the digits shown, by signs on both sides in ball arithmetic", all(signs))
 
 
-@claim(
+@ours(
     "kn24.curvature_logit_larger",
-    source="KN24 on curvature, of the loss itself as a function of the true class' logit",
-    statement=r"In the logit of the true class the second derivative of focal loss can be more than twice that of cross-entropy: $\gamma = 2$, "
+    "KN24 on curvature, of the loss itself as a function of the true class' logit",
+    r"In the logit of the true class the second derivative of focal loss can be more than twice that of cross-entropy: $\gamma = 2$, "
     r"$p = 0.27$.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def curvature_logit_larger() -> Evidence:
     """In ball arithmetic."""
@@ -156,14 +150,12 @@ def curvature_logit_larger() -> Evidence:
     return Derivation((*in_logit_steps(), Step(r"$g - (1-q)g' > 2$ there, in ball arithmetic", bool(excess > 0))))
 
 
-@claim(
+@ours(
     "kn24.curvature_logit_high",
-    source="KN24 on curvature, of the loss itself as a function of the true class' logit",
-    statement=r"In the logit of the true class, for every $\gamma > 0$, the second derivative of focal loss is larger than that of cross-entropy "
+    "KN24 on curvature, of the loss itself as a function of the true class' logit",
+    r"In the logit of the true class, for every $\gamma > 0$, the second derivative of focal loss is larger than that of cross-entropy "
     r"exactly between two points, and smaller for every more confident sample: above 0.7147 for $\gamma = 1$, 0.6275 for 2, 0.5624 for 3, "
     r"0.4703 for 5.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def curvature_logit_high() -> Evidence:
     """rho = g - r g' rises from -oo to its top and falls to 0; its mean over (0, 1) is 1, so the top is above 1."""
@@ -213,12 +205,10 @@ def curvature_logit_high() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "kn24.logit_convex_corrected",
-    source="KN24 on curvature, of the loss itself as a function of the true class' logit",
-    statement=r"For every $\gamma > 0$ focal loss is concave in the logit of the true class for small enough $p$, where cross-entropy is convex.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KN24 on curvature, of the loss itself as a function of the true class' logit",
+    r"For every $\gamma > 0$ focal loss is concave in the logit of the true class for small enough $p$, where cross-entropy is convex.",
 )
 def logit_convex_corrected() -> Evidence:
     """g - (1-q) g' -> -infinity as q -> 0, since g' does to +infinity."""
@@ -241,10 +231,8 @@ def logit_convex_corrected() -> Evidence:
     )
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
 # The formulas are missing from the text at hand.
-add_quoted(
+quoted(
     "kn24.theorem1",
     "KN24 Abstract, Theorem 1, Corollaries 1 and 2",
     r"'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model.'",

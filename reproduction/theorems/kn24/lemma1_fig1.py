@@ -7,18 +7,16 @@ import sympy as sp
 from focal_lib.theory.second_derivative import convexity_factor
 from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.entropy_bound import entropy_bound_steps
 from reproduction.theorems.lemmas.gradient_limit import gradient_limit_steps
-from reproduction.theorems.lemmas.threshold import (
-    gain_at_half_step,
-    gain_limit_steps,
-    threshold_steps,
-)
+from reproduction.theorems.lemmas.threshold import gain_at_half_step, gain_limit_steps, threshold_steps
 
 CHAPTER = "11_curvature"
+quoted = Rows(CHAPTER, "quoted")
+ours = Rows(CHAPTER, "ours")
 LOST = (
     r"the text at hand has lost the formula of Definition 2, 'Focal Loss'; with the exponent $\gamma - 1$ the sentence is true "
     r"(kn24.fig1_other_exponent), with Lin et al.'s $\gamma$ it is not (kn24.fig1_coincide_corrected, kn24.fig1_curvature_diverges)"
@@ -33,10 +31,8 @@ g = sp.Symbol("gamma", real=True)
 r = sp.Symbol("r", positive=True)  # 1 - q
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
 # The formula is missing.
-add_quoted(
+quoted(
     "kn24.lemma1",
     "KN24 Lemma 1",
     r"'For $\gamma \ge 0$, we have' a relation, lost from the text at hand, 'where' $\mathcal{L}_{CE} = -\sum_y q(y\mid x)\ln p(y\mid x; \theta)$ "
@@ -47,12 +43,10 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "kn24.lemma1_reading",
-    source="KN24 Lemma 1, under the reading that it is the bound of M20 App. H",
-    statement=r"Under this reading Lemma 1 is true: for $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KN24 Lemma 1, under the reading that it is the bound of M20 App. H",
+    r"Under this reading Lemma 1 is true: for $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$.",
     formal=formal("equivalent", "m20_app_h"),
 )
 def lemma1_reading() -> Evidence:
@@ -61,7 +55,7 @@ def lemma1_reading() -> Evidence:
 
 
 # The definition of the loss is missing.
-add_quoted(
+quoted(
     "kn24.fig1_coincide",
     "KN24 Fig. 1",
     r"'Focal loss coincides with cross-entropy when $\gamma = 1$.'",
@@ -81,12 +75,10 @@ def factor_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+@ours(
     "kn24.fig1_coincide_corrected",
-    source="KN24 Fig. 1, read with Lin et al.'s exponent gamma",
-    statement=r"The loss $-(1-p)^\gamma\log p$ coincides with cross-entropy exactly when $\gamma = 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
+    r"The loss $-(1-p)^\gamma\log p$ coincides with cross-entropy exactly when $\gamma = 0$.",
     formal=formal("exact", "kn24_coincide"),
 )
 def fig1_coincide_corrected() -> Evidence:
@@ -94,13 +86,11 @@ def fig1_coincide_corrected() -> Evidence:
     return Derivation(factor_steps())
 
 
-@claim(
+@ours(
     "kn24.fig1_other_exponent",
-    source="KN24 Fig. 1, read with an exponent of gamma - 1",
-    statement=r"Were the loss $-(1-p)^{\gamma-1}\log p$, the first two sentences of the caption would be right: it is cross-entropy at $\gamma = 1$, "
+    "KN24 Fig. 1, read with an exponent of gamma - 1",
+    r"Were the loss $-(1-p)^{\gamma-1}\log p$, the first two sentences of the caption would be right: it is cross-entropy at $\gamma = 1$, "
     r"and for $0 < \gamma < 1$ its gradient diverges as $p \to 1$. (The third, for $\gamma \ge 1$, would not be at $\gamma = 1$, where the two are equal.)",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def fig1_other_exponent() -> Evidence:
     """The focal loss of gamma - 1; its slope behaves like -gamma (1-p)^(gamma-1)."""
@@ -120,7 +110,7 @@ def fig1_other_exponent() -> Evidence:
     )
 
 
-add_quoted(
+quoted(
     "kn24.fig1_loss_smaller",
     "KN24 Fig. 1",
     r"'When $\gamma \ge 1$, the' 'loss for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
@@ -128,13 +118,11 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "kn24.fig1_loss_smaller_reading",
-    source="KN24 Fig. 1, read with Lin et al.'s exponent gamma",
-    statement=r"For every $\gamma > 0$ and $0 < p < 1$ the loss $-(1-p)^\gamma\log p$ is smaller than cross-entropy. (With the exponent "
+    "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
+    r"For every $\gamma > 0$ and $0 < p < 1$ the loss $-(1-p)^\gamma\log p$ is smaller than cross-entropy. (With the exponent "
     r"$\gamma - 1$ it would be so for $\gamma > 1$, and equal at $\gamma = 1$.)",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "kn24_loss_smaller", "kn24_coincide"),
 )
 def fig1_loss_smaller_reading() -> Evidence:
@@ -168,7 +156,7 @@ def gradient_ratio_steps() -> tuple[Step, ...]:
     )
 
 
-add_quoted(
+quoted(
     "kn24.fig1_gradient_smaller",
     "KN24 Fig. 1",
     r"'When $\gamma \ge 1$, the gradient' 'for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
@@ -176,13 +164,11 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "kn24.fig1_gradient_where",
-    source="KN24 Fig. 1, read with Lin et al.'s exponent gamma, how close to 1",
-    statement=r"For every $\gamma > 0$ the gradient of $-(1-p)^\gamma\log p$ is smaller than that of cross-entropy for $p > \tau(\gamma)$, where $\tau < \frac12$, and larger for "
+    "KN24 Fig. 1, read with Lin et al.'s exponent gamma, how close to 1",
+    r"For every $\gamma > 0$ the gradient of $-(1-p)^\gamma\log p$ is smaller than that of cross-entropy for $p > \tau(\gamma)$, where $\tau < \frac12$, and larger for "
     r"$0 < p < \tau(\gamma)$.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "kn24_gradient_where"),
 )
 def fig1_gradient_where() -> Evidence:
@@ -190,7 +176,7 @@ def fig1_gradient_where() -> Evidence:
     return Derivation((*gradient_ratio_steps(), gain_at_half_step()))
 
 
-add_quoted(
+quoted(
     "kn24.fig1_gradient_diverges",
     "KN24 Fig. 1",
     r"'For $0 < \gamma < 1$, as shown in the right figure, the gradient does not converge' (as $p \to 1$).",
@@ -200,12 +186,10 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "kn24.fig1_curvature_diverges",
-    source="KN24 Fig. 1, read with Lin et al.'s exponent gamma",
-    statement=r"With the loss $-(1-p)^\gamma\log p$, $0 < \gamma < 1$, the gradient tends to 0 as $p \to 1$; the second derivative diverges, like $\gamma(1+\gamma)(1-p)^{\gamma-1}$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
+    r"With the loss $-(1-p)^\gamma\log p$, $0 < \gamma < 1$, the gradient tends to 0 as $p \to 1$; the second derivative diverges, like $\gamma(1+\gamma)(1-p)^{\gamma-1}$.",
 )
 def fig1_curvature_diverges() -> Evidence:
     """L'' / (1-p)^(gamma-1) -> gamma (1+gamma)."""
@@ -215,11 +199,7 @@ def fig1_curvature_diverges() -> Evidence:
         (
             *gradient_limit_steps(),
             *convexity_proof().steps[:1],
-            step(
-                r"$L'' / r^{\gamma-1} \to \gamma(1+\gamma)$",
-                sp.limit(sp.simplify(scaled), r, 0, "+"),
-                g * (1 + g),
-            ),
+            step(r"$L'' / r^{\gamma-1} \to \gamma(1+\gamma)$", sp.limit(sp.simplify(scaled), r, 0, "+"), g * (1 + g)),
             step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),
         )
     )

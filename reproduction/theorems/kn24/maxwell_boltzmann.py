@@ -6,23 +6,23 @@ import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step, step_of_several
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import stationarity_steps
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.weight import printed_weight_steps
 
 CHAPTER = "11_curvature"
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+ours = Rows(CHAPTER, "ours")
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
 SOLUTION = "0.7"  # of the focal loss with gamma = 1
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-add_paraphrased = Rows(CHAPTER, "paraphrased")
-
 # Neither formula nor words are there.
-add_quoted(
+quoted(
     "kn24.theorem2",
     "KN24 Theorem 2",
     r"'Theorem 2', of which the text at hand has the name alone, in its list 'Theorems & Definitions'.",
@@ -34,7 +34,7 @@ add_quoted(
 )
 
 # The problem, its constraint and the posterior are in lost formulas.
-add_quoted(
+quoted(
     "kn24.maxwell_boltzmann",
     "KN24, summary of its page (TL;DR), in the third person",
     r"It 'shows that focal loss effectively reduces loss-surface curvature and frames this as an "
@@ -50,7 +50,7 @@ add_quoted(
 )
 
 # No bound is in the text at hand.
-add_paraphrased(
+paraphrased(
     "kn24.pac_bayes",
     "KN24, summary of its page (TL;DR), in the third person",
     r"The link to a posterior has 'support from a PAC-Bayes perspective'.",
@@ -104,16 +104,14 @@ def gibbs_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+@ours(
     "kn24.gibbs",
-    source="KN24 summary (TL;DR), what is known of its words",
-    statement=r"For losses $L_i$ of finitely many parameters, a prior $\pi_i > 0$ and $\beta > 0$ the right side of a "
+    "KN24 summary (TL;DR), what is known of its words",
+    r"For losses $L_i$ of finitely many parameters, a prior $\pi_i > 0$ and $\beta > 0$ the right side of a "
     r"PAC-Bayes bound that is linear in both, $\sum_i\rho_iL_i + \frac1\beta "
     r"\mathrm{KL}(\rho\Vert\pi)$, is least for exactly one $\rho$, the Maxwell–Boltzmann (Gibbs) posterior $\rho_i "
     r"\propto \pi_ie^{-\beta L_i}$. With a uniform "
     r"prior that is the distribution of greatest entropy among those with its mean loss.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def gibbs() -> Evidence:
     """Gibbs' variational principle. It holds for every loss, focal loss or another."""
@@ -132,15 +130,13 @@ def bound_slope() -> sp.Expr:
     return sp.diff(cross_entropy + g * (q * sp.log(q) + (1 - q) * sp.log(1 - q)), q)
 
 
-@claim(
+@ours(
     "kn24.entropy_constrained",
-    source="KN24 summary (TL;DR), of the bound that Lemma 1 most likely is",
-    statement=r"With $\gamma$ as its multiplier the entropy-constrained problem whose Lagrangian is that bound has another solution than "
+    "KN24 summary (TL;DR), of the bound that Lemma 1 most likely is",
+    r"With $\gamma$ as its multiplier the entropy-constrained problem whose Lagrangian is that bound has another solution than "
     r"focal loss: for two classes, $\gamma = 1$ and the $p$ for which focal loss is "
     r"least at $q = (0.7, 0.3)$, $\mathrm{CE} - \gamma\,\mathrm{Entropy}(q)$ is least nearer to $\frac12$. "
     r"(With a multiplier chosen for each $p$ the two can agree.)",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def entropy_constrained() -> Evidence:
     """The bound is convex in q, and still rises at the focal solution."""

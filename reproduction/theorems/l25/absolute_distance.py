@@ -7,21 +7,20 @@ from typing import Any
 import sympy as sp
 
 from reproduction.ledger.evidence import Derivation, Evidence, Step, step
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.curvature import convexity_proof
 
 CHAPTER = "21_fcl_networks"
+ours = Rows(CHAPTER, "ours")
 
 
-@claim(
+@ours(
     "l25.l1_after_map",
-    source="L25 App. A.15, its L1, by KK24's way of Prop. 4",
-    statement=r"Focal loss plus $\lambda\lVert q - e_y\rVert_1$ is strictly proper after a map, for every $\gamma, \lambda \ge 0$ and true probabilities $p$ "
+    "L25 App. A.15, its L1, by KK24's way of Prop. 4",
+    r"Focal loss plus $\lambda\lVert q - e_y\rVert_1$ is strictly proper after a map, for every $\gamma, \lambda \ge 0$ and true probabilities $p$ "
     r"inside the simplex: where it predicts $q$, $p_i = v_i / \sum_j v_j$ with $v_j = q_j / (2\lambda q_j + g(q_j))$. The distance alone is not proper: its "
     r"mean is least where all probability is on a likeliest class.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def l1_after_map() -> Evidence:
     """The distance is linear in q, so stationarity is a ratio."""

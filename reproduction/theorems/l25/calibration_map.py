@@ -5,22 +5,21 @@ from __future__ import annotations
 import sympy as sp
 
 from reproduction.ledger.evidence import Derivation, Evidence, Step, step
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.squared_distance import class_share, squared_distance_steps
 from reproduction.theorems.lemmas.threshold import gain_positive_step
 
 CHAPTER = "17_simple_models"
+ours = Rows(CHAPTER, "ours")
 
 
-@claim(
+@ours(
     "l25.proper_after_map",
-    source="L25 Def. 3.1, by KK24's way of Prop. 4",
-    statement=r"FCL is strictly proper after a map, for every $\gamma, \lambda \ge 0$ and true probabilities $p$ inside the simplex: where it predicts $q$, "
+    "L25 Def. 3.1, by KK24's way of Prop. 4",
+    r"FCL is strictly proper after a map, for every $\gamma, \lambda \ge 0$ and true probabilities $p$ inside the simplex: where it predicts $q$, "
     r"$p_i = q_i\,\frac{2\lambda q_i + \bar g}{2\lambda q_i + g(q_i)}$ with $\bar g = \sum_j v_j g(q_j) / \sum_j v_j$, $v_j = q_j / (2\lambda q_j + g(q_j))$.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def proper_after_map() -> Evidence:
     """Stationarity is linear in p, and that p sums to 1 is linear in the multiplier."""
@@ -39,21 +38,13 @@ def proper_after_map() -> Evidence:
             ),
             gain_positive_step(),
             *squared_distance_steps(),
-            step(
-                r"whose slope in $q_i$ is $2(q_i - p_i)$",
-                sp.diff(class_share(q, p), q),
-                2 * (q - p),
-            ),
+            step(r"whose slope in $q_i$ is $2(q_i - p_i)$", sp.diff(class_share(q, p), q), 2 * (q - p)),
             step(
                 r"so $p_iL'(q_i) + 2\lambda(q_i - p_i) = c$ has the solution $p_i = q_i\frac{2\lambda q_i - c}{2\lambda q_i + g_i}$",
                 found,
                 q * (2 * lam * q - c) / (2 * lam * q + gain),
             ),
-            step(
-                r"$q_i - p_i = v_i(g_i + c)$",
-                q - found,
-                (q / (2 * lam * q + gain)) * (gain + c),
-            ),
+            step(r"$q_i - p_i = v_i(g_i + c)$", q - found, (q / (2 * lam * q + gain)) * (gain + c)),
             multiplier_step(c),
             Step(
                 r"and $p_i = q_i\frac{2\lambda q_i + \bar g}{2\lambda q_i + g_i} > 0$, as $\bar g > 0$, a mean of $g_j > 0$ with weights $v_j > 0$",

@@ -10,17 +10,9 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import (
-    Counterexample,
-    Derivation,
-    Disproof,
-    Evidence,
-    Step,
-    Unchecked,
-    step,
-)
+from reproduction.ledger.evidence import Counterexample, Derivation, Disproof, Evidence, Step, Unchecked, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import stationarity_steps
 from reproduction.theorems.lemmas.curvature import convexity_proof
@@ -31,6 +23,10 @@ from reproduction.theorems.lemmas.squared_distance import class_share, squared_d
 from reproduction.theorems.lemmas.threshold import gain_limit_steps, gain_positive_step
 
 CHAPTER = "12_focal_calibration_loss"
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
 lam = sp.Symbol("lambda", positive=True)
@@ -80,12 +76,10 @@ def order_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+@paraphrased(
     "l25.order_preserving",
-    source="L25 Thm. A.2, section 4.2",
-    statement=r"FCL 'satisfies the Strictly Order-Preserving Property': $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "L25 Thm. A.2, section 4.2",
+    r"FCL 'satisfies the Strictly Order-Preserving Property': $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
     formal=formal("exact", "l25_order_preserving"),
     headline="keeps the order of the classes",
 )
@@ -98,12 +92,10 @@ def order_preserving() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "l25.a4",
-    source="L25 Thm. A.1 (App. A.4)",
-    statement=r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "L25 Thm. A.1 (App. A.4)",
+    r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
     formal=formal("exact", "l25_strictly_convex_sum"),
 )
 def a4() -> Evidence:
@@ -128,13 +120,11 @@ def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
     )
 
 
-@claim(
+@quoted(
     "l25.a7",
-    source="L25 App. A.7",
-    statement=r"'The mean squared norm', $\lVert q - e_y\rVert^2$ (Brier score), 'is a strictly proper scoring rule for both binary and "
+    "L25 App. A.7",
+    r"'The mean squared norm', $\lVert q - e_y\rVert^2$ (Brier score), 'is a strictly proper scoring rule for both binary and "
     r"multiclass classification'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "l25_brier_strictly_proper"),
 )
 def a7() -> Evidence:
@@ -153,10 +143,8 @@ def a7() -> Evidence:
     )
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
 # The conditions are missing.
-add_quoted(
+quoted(
     "l25.a8",
     "L25 section 4.3, App. A.8",
     r"'The Focal Calibration Loss is strictly proper if and only if' two conditions hold that 'and' joins and the text at hand has "
@@ -168,13 +156,11 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "l25.a8_reading",
-    source="L25 section 4.3, App. A.8, under any reading",
-    statement=r"For no $\gamma > 0$, and whatever $\lambda$, is FCL proper, so it is not strictly proper either. (Case 2 of the proof is where 'FCL reduces "
+    "L25 section 4.3, App. A.8, under any reading",
+    r"For no $\gamma > 0$, and whatever $\lambda$, is FCL proper, so it is not strictly proper either. (Case 2 of the proof is where 'FCL reduces "
     r"to the focal loss': were the conditions $\lambda > 0$ and $\gamma \ge 0$, or any others that leave a $\gamma > 0$, the sentence would be false.)",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "l25_not_proper"),
 )
 def a8_reading() -> Evidence:
@@ -211,13 +197,11 @@ def cross_entropy_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+@reading(
     "l25.a8_zero",
-    source="L25 App. A.8, case 2",
-    statement=r"In case 2 the loss 'reduces to the cross-entropy loss, which is proper but not strictly proper without additional "
+    "L25 App. A.8, case 2",
+    r"In case 2 the loss 'reduces to the cross-entropy loss, which is proper but not strictly proper without additional "
     r"regularization'. (The conditions are lost; taken as: $\lambda = \gamma = 0$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     formal=formal("exact", "log_loss_strictly_proper", "l25_gamma_0_strictly_proper"),
 )
 def a8_zero() -> Evidence:
@@ -225,13 +209,11 @@ def a8_zero() -> Evidence:
     return Disproof(Derivation(cross_entropy_steps()))
 
 
-@claim(
+@ours(
     "l25.a8_when",
-    source="L25 App. A.3, corrected; App. A.8",
-    statement=r"For $\gamma > 0$ the minimiser of FCL is $p$ exactly where $g(p_i, \gamma)$ is the same for every class with $p_i > 0$, whatever "
+    "L25 App. A.3, corrected; App. A.8",
+    r"For $\gamma > 0$ the minimiser of FCL is $p$ exactly where $g(p_i, \gamma)$ is the same for every class with $p_i > 0$, whatever "
     r"$\lambda$.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "l25_unbiased_iff"),
     corrects="l25.a3",
 )
@@ -254,33 +236,25 @@ def a8_when() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "l25.a8_cross_entropy",
-    source="L25 App. A.8, corrected",
-    statement=r"With $\lambda = 0$ FCL is strictly proper if and only if $\gamma = 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 App. A.8, corrected",
+    r"With $\lambda = 0$ FCL is strictly proper if and only if $\gamma = 0$.",
     formal=formal("exact", "l25_strictly_proper_iff"),
     corrects="l25.a8_zero",
 )
 def a8_cross_entropy() -> Evidence:
     """gamma = 0: KL. gamma > 0: g(p) and g(1-p) have different limits as p -> 1."""
     return Derivation(
-        (
-            *cross_entropy_steps(),
-            *residual_steps(),
-            *gain_limit_steps(),
-        ),
+        (*cross_entropy_steps(), *residual_steps(), *gain_limit_steps()),
         r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$.",
     )
 
 
-@claim(
+@quoted(
     "l25.focal_improper",
-    source="L25 sections 1 and 3.1",
-    statement=r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "L25 sections 1 and 3.1",
+    r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
     formal=formal("equivalent", "l25_focal_improper", "l25_order_preserving", "kk24_map_recovers_truth", "kk24_prop4"),
 )
 def focal_improper() -> Evidence:
@@ -292,12 +266,10 @@ def focal_improper() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "l25.a3",
-    source="L25 App. A.3, its conclusion",
-    statement=r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "L25 App. A.3, its conclusion",
+    r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.'",
     formal=formal("equivalent", "l25_not_proper"),
     headline="its minimiser is the truth",
     instead="biased, by O(1/lambda)",
@@ -310,12 +282,10 @@ def a3() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "l25.bias",
-    source="L25 section 4.3, corrected",
-    statement=r"For $\gamma \ge 0$ and where every $p_i > 0$ the bias shrinks like $1/\lambda$: $q_i - p_i = \frac{g(p_i) - \frac1n\sum_j g(p_j)}{2\lambda} + O(\lambda^{-2})$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 section 4.3, corrected",
+    r"For $\gamma \ge 0$ and where every $p_i > 0$ the bias shrinks like $1/\lambda$: $q_i - p_i = \frac{g(p_i) - \frac1n\sum_j g(p_j)}{2\lambda} + O(\lambda^{-2})$.",
     formal=formal("exact", "l25_bias", "l25_minimiser_exists"),
     corrects="l25.a3",
 )
@@ -378,7 +348,7 @@ def phi_steps() -> tuple[Step, ...]:
 
 
 # The formula is missing.
-add_quoted(
+quoted(
     "l25.a6",
     "L25 Lemma A.3 (App. A.6)",
     r"$\varphi$, whose formula is lost from the text at hand, 'is strictly decreasing', with limits that are lost, and 'there exists a "
@@ -389,13 +359,11 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "l25.a6_reading",
-    source="L25 Lemma A.3, under a reading",
-    statement=r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the lemma is true for $\gamma, \lambda > 0$ and $0 < \eta < 1$: $\varphi$ is "
+    "L25 Lemma A.3, under a reading",
+    r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the lemma is true for $\gamma, \lambda > 0$ and $0 < \eta < 1$: $\varphi$ is "
     r"strictly decreasing on $(0, 1)$, tends to $\infty$ at 0 and to $-2\lambda(1-\eta)$ at 1, and has exactly one root.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "l25_phi"),
 )
 def a6_reading() -> Evidence:
@@ -403,13 +371,11 @@ def a6_reading() -> Evidence:
     return Derivation(phi_steps())
 
 
-@claim(
+@ours(
     "l25.a6_mapping",
-    source="L25 App. A.6, after Cor. A.4, under the reading of l25.a6_reading",
-    statement=r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the sentence 'the function's monotonic decrease ensures a unique "
+    "L25 App. A.6, after Cor. A.4, under the reading of l25.a6_reading",
+    r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the sentence 'the function's monotonic decrease ensures a unique "
     r"mapping between the predicted probabilities and the true class probabilities' is true for $\gamma, \lambda > 0$: the root increases with $\eta$.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "l25_phi", "l25_phi_root_increasing"),
 )
 def a6_mapping() -> Evidence:
@@ -431,13 +397,11 @@ def a6_mapping() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "l25.a6_root_corrected",
-    source="L25 App. A.6, what the root is, under the reading of l25.a6_reading",
-    statement=r"The root of $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ lies above $\eta$ for every $\gamma > 0$ and $\lambda > 0$, "
+    "L25 App. A.6, what the root is, under the reading of l25.a6_reading",
+    r"The root of $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ lies above $\eta$ for every $\gamma > 0$ and $\lambda > 0$, "
     r"$0 < \eta < 1$: the mapping is unique, and not the identity.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "l25_phi", "l25_phi_root_above"),
 )
 def a6_root_corrected() -> Evidence:
@@ -445,7 +409,7 @@ def a6_root_corrected() -> Evidence:
     return Derivation((*phi_steps(), *residual_steps(), gain_positive_step()))
 
 
-add_quoted(
+quoted(
     "l25.a9",
     "L25 Eq. (8), App. A.9",
     r"'Focal loss can be related to the KL divergence', 'giving a bound of form' that is lost from the text at hand.",
@@ -453,12 +417,10 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "l25.a9_reading",
-    source="L25 Eq. (8), under the reading that it is the bound of M20 App. H",
-    statement=r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 Eq. (8), under the reading that it is the bound of M20 App. H",
+    r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
     formal=formal("exact", "m20_app_h_kl"),
 )
 def a9_reading() -> Evidence:
@@ -466,12 +428,10 @@ def a9_reading() -> Evidence:
     return Derivation((*entropy_bound_steps(), divergence_step()))
 
 
-@claim(
+@ours(
     "l25.eq8_entropy",
-    source="L25 section 2.5, under the reading of l25.a9_reading",
-    statement=r"Under this reading, and at fixed $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 section 2.5, under the reading of l25.a9_reading",
+    r"Under this reading, and at fixed $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
 )
 def eq8_entropy() -> Evidence:
     """The bound is linear in the entropy of the prediction."""
@@ -491,7 +451,7 @@ def entropy_rate_step(weight: Any = -g) -> Step:
 
 
 # Of what was observed in a figure nothing is at hand.
-add_quoted(
+quoted(
     "l25.higher_entropy",
     "L25 section 3.1",
     r"'Our observations in Fig. 2 suggest that focal loss often yields higher-entropy predictions, leading to underconfident outputs even "
@@ -503,13 +463,11 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "l25.higher_entropy_two_classes",
-    source="L25 section 3.1, in theory",
-    statement=r"For two classes and $\gamma > 0$ the minimiser of the focal loss has a higher entropy and a smaller top probability than every "
+    "L25 section 3.1, in theory",
+    r"For two classes and $\gamma > 0$ the minimiser of the focal loss has a higher entropy and a smaller top probability than every "
     r"truth but 0, $\frac12$ and 1, however near to 0 or 1.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "l25_higher_entropy", "kk24_map_recovers_truth", "kk24_prop4"),
 )
 def higher_entropy_two_classes() -> Evidence:

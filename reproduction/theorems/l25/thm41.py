@@ -10,12 +10,8 @@ from focal_lib.theory.gain import critical_gamma
 from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
-from reproduction.theorems.lemmas.confidence import (
-    confidence_proof,
-    drop_of_tied_classes,
-    tied_classes_fall_steps,
-)
+from reproduction.ledger.ledger import Rows
+from reproduction.theorems.lemmas.confidence import confidence_proof, drop_of_tied_classes, tied_classes_fall_steps
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.entropy_terms import entropy_terms_steps
 from reproduction.theorems.lemmas.fcl_minimiser import candidate, slack
@@ -24,12 +20,12 @@ from reproduction.theorems.lemmas.threshold import gain_positive_step
 from reproduction.theorems.lemmas.weight import lagrange_steps
 
 CHAPTER = "12_focal_calibration_loss"
+quoted = Rows(CHAPTER, "quoted")
+ours = Rows(CHAPTER, "ours")
 
-
-add_quoted = Rows(CHAPTER, "quoted")
 
 # The formula is missing.
-add_quoted(
+quoted(
     "l25.thm41",
     "L25 Thm. 4.1, App. A.2",
     r"'Reducing Over-/Underconfidence': of a classifier trained by minimizing FCL a relation holds 'for any $x$', whose formula is "
@@ -43,14 +39,12 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "l25.thm41_top",
-    source="L25 Thm. 4.1, under a reading of its proof",
-    statement=r"With $q_\lambda$ the minimiser of FCL, $|\max_i q_{\lambda,i} - \max_i p_i|$ can be larger than $|\max_i q_{0,i} - \max_i p_i|$, the gap of focal "
+    "L25 Thm. 4.1, under a reading of its proof",
+    r"With $q_\lambda$ the minimiser of FCL, $|\max_i q_{\lambda,i} - \max_i p_i|$ can be larger than $|\max_i q_{0,i} - \max_i p_i|$, the gap of focal "
     r"loss alone: so it is for ten classes, $\gamma = \lambda = 1$, $p = (.20, .18, .16, .14, .12, .04, \dots)$. (Were the theorem that it is not, "
     r"it would be false.)",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def thm41_top() -> Evidence:
     """Ten classes, gamma = 1, lambda = 1: the gap of the top more than doubles."""
@@ -74,12 +68,10 @@ def thm41_top() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "l25.thm41_norm",
-    source="L25 Thm. 4.1, App. A.2 step 4, made exact",
-    statement=r"The distance $\lVert q_\lambda - p\rVert_2$ never grows with $\lambda$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 Thm. 4.1, App. A.2 step 4, made exact",
+    r"The distance $\lVert q_\lambda - p\rVert_2$ never grows with $\lambda$.",
     formal=formal("exact", "l25_thm41_norm"),
 )
 def thm41_norm() -> Evidence:
@@ -107,12 +99,10 @@ def thm41_norm() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "l25.thm41_norms",
-    source="L25 App. A.2, step 2",
-    statement=r"'[T]he infinity norm is less than or equal to the Euclidean norm.' (The formula beside these words is lost; the words suffice.)",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "L25 App. A.2, step 2",
+    r"'[T]he infinity norm is less than or equal to the Euclidean norm.' (The formula beside these words is lost; the words suffice.)",
     formal=formal("equivalent", "l25_thm41_norms"),
 )
 def thm41_norms() -> Evidence:
@@ -128,13 +118,11 @@ def norms_step(power: int = 2) -> Step:
     )
 
 
-@claim(
+@ours(
     "l25.thm41_norms_reading",
-    source="L25 App. A.2, steps 1, 2 and 4, under a reading",
-    statement=r"Under the reading that the lost formulas of steps 1, 2 and 4 are these, they are true: $|\max q - \max p| \le \lVert q-p\rVert_\infty \le \lVert q-p\rVert_2$, and "
+    "L25 App. A.2, steps 1, 2 and 4, under a reading",
+    r"Under the reading that the lost formulas of steps 1, 2 and 4 are these, they are true: $|\max q - \max p| \le \lVert q-p\rVert_\infty \le \lVert q-p\rVert_2$, and "
     r"$\mathbb{E}\lVert q - e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("equivalent", "l25_thm41_norms", "l25_expected_square"),
 )
 def thm41_norms_reading() -> Evidence:
@@ -156,7 +144,7 @@ def thm41_norms_reading() -> Evidence:
 
 
 # 'Often' names no setting.
-add_quoted(
+quoted(
     "l25.overconfident_often",
     "L25 section 1",
     r"Focal loss 'often leads to overly confident predictions'.",
@@ -168,13 +156,11 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "l25.focal_overconfident_where",
-    source="L25 section 1, for the minimiser of focal loss",
-    statement=r"For $\gamma \ge 0$ the minimiser of focal loss, its top probability compared with that of the truth, is overconfident only for $n \ge 4$ and $0 < \gamma < "
+    "L25 section 1, for the minimiser of focal loss",
+    r"For $\gamma \ge 0$ the minimiser of focal loss, its top probability compared with that of the truth, is overconfident only for $n \ge 4$ and $0 < \gamma < "
     r"\gamma^*(\frac{1}{n-1})$, and there at some posteriors; for two and three classes never.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal(
         "equivalent",
         "kk24_prop5_gamma_star",

@@ -12,12 +12,15 @@ import sympy as sp
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.fcl_minimiser import risk
 from reproduction.theorems.lemmas.squared_distance import squared_distance_steps
 
 CHAPTER = "12_focal_calibration_loss"
+quoted = Rows(CHAPTER, "quoted")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 
 
 def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) -> flint.arb:
@@ -33,16 +36,14 @@ def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) ->
         return risk(q, p, gamma, lam) - risk(moved, p, gamma, lam)
 
 
-@claim(
+@reading(
     "l25.thm45",
-    source="L25 Thm. 4.5, App. A.14",
-    statement=r"'For any predictor and any distribution', FCL 'yields a smaller (or equal) post-processing gap than focal loss alone', where "
+    "L25 Thm. 4.5, App. A.14",
+    r"'For any predictor and any distribution', FCL 'yields a smaller (or equal) post-processing gap than focal loss alone', where "
     r"'the post-processing gap quantifies how much a smooth recalibration function could improve a classifier's calibration under a given loss'. "
     r"(Eqs. 9 and 16 are lost, and the words suffice. Taken as: how much the expected loss falls by the best change of the prediction that is "
     r"1-Lipschitz in it, after Blasiok et al., who are cited for it. What refutes it is a shift by a constant: it does so for every set of "
     r"recalibrations that holds the shifts.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     formal=formal("equivalent", "l25_thm45_refuted"),
     headline="smaller post-processing gap",
     instead="of any predictor it is not; of FCL's own minimiser it is 0",
@@ -55,13 +56,11 @@ def thm45() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "l25.thm45_corrected",
-    source="L25 Thm. 4.5, corrected",
-    statement=r"For $\gamma, \lambda \ge 0$ each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. On finitely many inputs, any post-processing of $q_\lambda$ that moves it by "
+    "L25 Thm. 4.5, corrected",
+    r"For $\gamma, \lambda \ge 0$ each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. On finitely many inputs, any post-processing of $q_\lambda$ that moves it by "
     r"$d(x)$ raises the FCL risk by at least $\lambda\,\mathbb{E}\lVert d\rVert^2$.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("equivalent", "l25_thm45_own_minimiser", "l25_thm45_growth"),
     corrects="l25.thm45",
 )
@@ -88,10 +87,8 @@ def square_growth_step(power: int = 2) -> Step:
     )
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
 # The terms are missing.
-add_quoted(
+quoted(
     "l25.a14_steps",
     "L25 App. A.14, steps 5 and 6",
     r"Where the prediction is overconfident, 'the calibration term overall is negative', where it is underconfident 'the term' of the "
@@ -102,13 +99,11 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "l25.a14_square_gap",
-    source="L25 App. A.14, steps 3 to 6, under a reading",
-    statement=r"For a constant predictor: post-processing that moves the prediction $v$ by $d$ lowers the expected square by $-2\,d\cdot(v - p) - \lVert d\rVert^2$. That is "
+    "L25 App. A.14, steps 3 to 6, under a reading",
+    r"For a constant predictor: post-processing that moves the prediction $v$ by $d$ lowers the expected square by $-2\,d\cdot(v - p) - \lVert d\rVert^2$. That is "
     r"positive for every $d = t(p - v)$ with $0 < t < 2$ unless $v = p$, over- and underconfident alike, and at most $\lVert v-p\rVert^2$.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def a14_square_gap() -> Evidence:
     """The square is expanded, as step 4 does."""
@@ -146,7 +141,7 @@ def square_gap_steps(gain: Callable[[Any, Any], Any] | None = None) -> tuple[Ste
 
 
 # Needs the paper's networks on the paper's data.
-add_quoted(
+quoted(
     "l25.state_of_the_art",
     "L25 Abstract, section 5, Tables 1 to 8",
     r"'Extensive evaluations on various models and datasets demonstrate that our method achieves SOTA performance in both "

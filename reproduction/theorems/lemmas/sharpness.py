@@ -71,14 +71,8 @@ def sharper_steps() -> tuple[Step, ...]:
         step_of_several(
             r"$D(\varepsilon) = v(m) - v(\varepsilon)$, $m = \frac{1-\varepsilon}{n-1}$, has $D'' = \frac{1}{(n-2+\varepsilon)^2} - "
             r"\frac{1}{(1-\varepsilon)^2} + \Phi''(\varepsilon) - \frac{\Phi''(m)}{(n-1)^2}$",
-            (
-                sp.diff(-sp.log(1 - m) + sp.log(1 - low), low, 2),
-                1 / (n - 2 + low) ** 2 - 1 / (1 - low) ** 2,
-            ),
-            (
-                sp.diff(phi(m), low, 2).doit(),
-                sp.Subs(sp.Derivative(phi(xi), (xi, 2)), xi, m) / (n - 1) ** 2,
-            ),
+            (sp.diff(-sp.log(1 - m) + sp.log(1 - low), low, 2), 1 / (n - 2 + low) ** 2 - 1 / (1 - low) ** 2),
+            (sp.diff(phi(m), low, 2).doit(), sp.Subs(sp.Derivative(phi(xi), (xi, 2)), xi, m) / (n - 1) ** 2),
         ),
         step(
             r"$(n-2+\varepsilon) - (1-\varepsilon) = n - 3 + 2\varepsilon \ge 0$: $D'' \le \Phi''(m)\big(1 - \frac{1}{(n-1)^2}\big) < 0$ "

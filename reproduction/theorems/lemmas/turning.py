@@ -146,12 +146,7 @@ def start_margin(gamma: str) -> flint.arb:
 def turning_certificate() -> Certificate:
     """R'' has the sign of gamma^3 - r_0 - r_1 gamma - r_2 gamma^2, and every r_k = -c_k/c_3 increases in s."""
     odd = tuple(
-        step(
-            rf"$c_{k}$ is odd",
-            _in_x(c + c.subs(s, -s)),
-            0,
-            lambda e: sp.simplify(sp.together(sp.expand(e))),
-        )
+        step(rf"$c_{k}$ is odd", _in_x(c + c.subs(s, -s)), 0, lambda e: sp.simplify(sp.together(sp.expand(e))))
         for k, c in enumerate(symbols.curvature_cubic())
     )
     return Certificate(

@@ -11,15 +11,7 @@ import sympy as sp
 from reproduction.ledger.certificates import balls, formulas, search
 from reproduction.ledger.evidence import All, Certificate, Derivation, Step, step
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.turning import (
-    Q,
-    alpha,
-    ell,
-    far_coefficients,
-    s,
-    turning_certificate,
-    x,
-)
+from reproduction.theorems.lemmas.turning import Q, alpha, ell, far_coefficients, s, turning_certificate, x
 
 NEAR = Fraction(4)  # boxes up to here, series beyond
 _WEIGHTS = {  # of c_0, ..., c_3

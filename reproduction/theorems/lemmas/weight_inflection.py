@@ -43,9 +43,7 @@ def inflection_steps() -> tuple[Step, ...]:
         ),
         *entropy_ratio_steps(),
         step(
-            r"up to $\frac16$: $C_1' = 4 - 7q + (1-6q)(-\log q) > 0$",
-            sp.diff(second, q),
-            4 - 7 * q + (1 - 6 * q) * x,
+            r"up to $\frac16$: $C_1' = 4 - 7q + (1-6q)(-\log q) > 0$", sp.diff(second, q), 4 - 7 * q + (1 - 6 * q) * x
         ),
         step_of_several(
             r"and $qr$, with derivative $1 - 2q$, and $b(4-b)$ and $b^2$, as $b' > 0$ and $b < 1$, increase: so do $C_2$ and $C_3$",

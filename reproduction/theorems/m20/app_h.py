@@ -10,7 +10,7 @@ import sympy as sp
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Derivation, Evidence, Step, step, step_of_several
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import stationarity_steps
 from reproduction.theorems.lemmas.curvature import convexity_proof
@@ -20,17 +20,18 @@ from reproduction.theorems.lemmas.sharpness import sharper_proof
 from reproduction.theorems.lemmas.weight import lagrange_steps, printed_weight_steps
 
 CHAPTER = "10_gradient_factor"
+quoted = Rows(CHAPTER, "quoted")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
 x = sp.Symbol("x", positive=True)  # -log q_i
 
 
-@claim(
+@quoted(
     "m20.app_h",
-    source="M20 App. H",
-    statement=r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma\,\mathrm{Entropy}(q)$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 App. H",
+    r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma\,\mathrm{Entropy}(q)$.",
     formal=formal("exact", "m20_app_h"),
     headline="focal loss >= cross-entropy - gamma entropy",
     instead="for every gamma >= 0",
@@ -40,12 +41,10 @@ def app_h() -> Evidence:
     return Derivation(entropy_bound_steps())
 
 
-@claim(
+@quoted(
     "m20.app_h_bernoulli",
-    source="M20 App. H, first step",
-    statement=r"$(1-q)^\gamma \ge 1 - \gamma q$ 'by Bernoulli's inequality $\forall\gamma \ge 1$ and $0 \le q \le 1$'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 App. H, first step",
+    r"$(1-q)^\gamma \ge 1 - \gamma q$ 'by Bernoulli's inequality $\forall\gamma \ge 1$ and $0 \le q \le 1$'.",
     formal=formal("related", "m20_app_h_bernoulli"),  # for q < 1
 )
 def bernoulli() -> Evidence:
@@ -69,13 +68,11 @@ def bernoulli() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "m20.app_h_below_one",
-    source="M20 App. H, continued below gamma = 1",
-    statement=r"The bound of App. H holds for $0 < \gamma < 1$, too, where Bernoulli's inequality, its first step, is reversed: "
+    "M20 App. H, continued below gamma = 1",
+    r"The bound of App. H holds for $0 < \gamma < 1$, too, where Bernoulli's inequality, its first step, is reversed: "
     r"$(1-q)^\gamma < 1 - \gamma q$ for $0 < q < 1$.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "m20_app_h", "m20_app_h_reversed"),
 )
 def app_h_below_one() -> Evidence:
@@ -129,28 +126,24 @@ def hoelder_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+@reading(
     "m20.app_h_hoelder",
-    source="M20 App. H, third and fourth step",
-    statement=r"'By Hölder's inequality with $p = \infty$, $q = 1$': $-\gamma\,\vert\sum_ip_iq_i\log q_i\vert \ge -\gamma\max_jp_j\sum_i\vert "
+    "M20 App. H, third and fourth step",
+    r"'By Hölder's inequality with $p = \infty$, $q = 1$': $-\gamma\,\vert\sum_ip_iq_i\log q_i\vert \ge -\gamma\max_jp_j\sum_i\vert "
     r"q_i\log q_i\vert$, and since '$\forall i\ p_i \le 1$' this is at least $\gamma\sum_iq_i\log q_i = -\gamma\,\mathrm{Entropy}(q)$. (The bars on the left, "
     r"not in the text at hand, are ours.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def app_h_hoelder() -> Evidence:
     """Every term of either sum has one sign, so it is true class by class."""
     return Derivation(hoelder_steps())
 
 
-@claim(
+@ours(
     "m20.app_h_sign",
-    source="M20 App. H, second step, as the text at hand has it",
-    statement=r"For $\gamma > 0$ and without bars, evidently lost in the text at hand, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
+    "M20 App. H, second step, as the text at hand has it",
+    r"For $\gamma > 0$ and without bars, evidently lost in the text at hand, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
     r"$-\sum_i(1-\gamma q_i)\,p_i\log q_i$ by $-2\gamma\sum_ip_iq_i\log q_i \ge 0$, which is 0 only where $q_i$ is 0 or 1 for every "
     r"$p_i > 0$. With a plus sign, or with bars, it is one.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def app_h_sign() -> Evidence:
     """Class by class; with q_i = e^(-x), x > 0, the sign is plain."""
@@ -179,12 +172,10 @@ def app_h_sign() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "m20.app_h_kl",
-    source="M20 App. H, last steps",
-    statement=r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 App. H, last steps",
+    r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
     formal=formal("exact", "m20_app_h_kl"),
 )
 def app_h_kl() -> Evidence:
@@ -192,13 +183,11 @@ def app_h_kl() -> Evidence:
     return Derivation((*entropy_bound_steps(), divergence_step()))
 
 
-@claim(
+@reading(
     "m20.entropy_binary",
-    source="M20 App. H, Fig. 7",
-    statement=r"'In a binary classification problem (i.e. $K = 2$)', 'solutions to focal loss will always have higher entropy than that of "
+    "M20 App. H, Fig. 7",
+    r"'In a binary classification problem (i.e. $K = 2$)', 'solutions to focal loss will always have higher entropy than that of "
     r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$ and $\gamma > 0$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     formal=formal("exact", "m20_entropy_binary", "kk24_map_recovers_truth", "kk24_prop4", "log_loss_strictly_proper"),
     headline="two classes: focal solutions have higher entropy",
 )
@@ -227,13 +216,11 @@ def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
         return sum((v * v.log() for v in probs), balls.exact(0)) - sum((v * v.log() for v in mapped), balls.exact(0))
 
 
-@claim(
+@ours(
     "m20.entropy_many_classes",
-    source="M20 App. H, continued beyond its K = 2",
-    statement=r"With four classes or more a focal solution can have lower entropy than the cross-entropy solution, its $p$: at "
+    "M20 App. H, continued beyond its K = 2",
+    r"With four classes or more a focal solution can have lower entropy than the cross-entropy solution, its $p$: at "
     r"$\gamma = \frac12$, $(0.33, 0.33, 0.33, 0.01)$ is such a solution.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "m20_entropy_many_classes", "log_loss_strictly_proper"),
 )
 def entropy_many_classes() -> Evidence:
@@ -250,12 +237,10 @@ def entropy_many_classes() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "m20.entropy_three_classes",
-    source="M20 App. H, the case of three classes",
-    statement=r"With three classes a focal solution never has lower entropy than the cross-entropy solution, for any $\gamma > 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 App. H, the case of three classes",
+    r"With three classes a focal solution never has lower entropy than the cross-entropy solution, for any $\gamma > 0$.",
 )
 def entropy_three_classes() -> Evidence:
     """By majorisation: the map, which leads from the focal solution to the other, raises the top and lowers the bottom."""

@@ -6,25 +6,12 @@ import sympy as sp
 
 from focal_lib.theory.gain import log_gain
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import (
-    All,
-    Conditional,
-    Counterexample,
-    Derivation,
-    Disproof,
-    Evidence,
-    Step,
-    step,
-)
+from reproduction.ledger.evidence import All, Conditional, Counterexample, Derivation, Disproof, Evidence, Step, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.gain_curvature import (
-    gain_concave_steps,
-    gain_curvature_steps,
-    gain_slope_end_steps,
-)
+from reproduction.theorems.lemmas.gain_curvature import gain_concave_steps, gain_curvature_steps, gain_slope_end_steps
 from reproduction.theorems.lemmas.threshold import (
     gain_at_half_step,
     gain_limit_steps,
@@ -34,18 +21,19 @@ from reproduction.theorems.lemmas.threshold import (
 )
 
 CHAPTER = "10_gradient_factor"
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+reading = Rows(CHAPTER, "our reading")
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
 
 
-@claim(
+@quoted(
     "m20.prop1",
-    source="M20 Prop. 1, App. B Prop. 3",
-    statement=r"'For focal loss $L_f$ and cross-entropy loss $L_c$, the gradients' $\frac{\partial L_f}{\partial w} = \frac{\partial "
+    "M20 Prop. 1, App. B Prop. 3",
+    r"'For focal loss $L_f$ and cross-entropy loss $L_c$, the gradients' $\frac{\partial L_f}{\partial w} = \frac{\partial "
     r"L_c}{\partial w}\,g(q_y, \gamma)$ with "
     r"$g = (1-q)^\gamma - \gamma q(1-q)^{\gamma-1}\log q$, for the weights $w$ of the last layer.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "m20_prop1"),
     headline="the gradient is cross-entropy's times g",
 )
@@ -74,12 +62,10 @@ def factor_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+@quoted(
     "m20.prop1_iff",
-    source="M20 Prop. 1",
-    statement=r"'Thus, $\lVert\partial_w L_f\rVert \le \lVert\partial_w L_c\rVert$ iff $g \in [0, 1]$.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 Prop. 1",
+    r"'Thus, $\lVert\partial_w L_f\rVert \le \lVert\partial_w L_c\rVert$ iff $g \in [0, 1]$.'",
     formal=formal("equivalent", "m20_prop1_norm", "m20_prop1_norm_fails"),
 )
 def prop1_iff() -> Evidence:
@@ -96,13 +82,11 @@ def prop1_iff() -> Evidence:
     )
 
 
-@claim(
+@paraphrased(
     "m20.k_decreasing",
-    source="M20 App. B, Eq. (9)",
-    statement=r"$k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$ decreases, from 1 at $p \to 0$ to $-(1+\gamma)$ at $p \to 1$, and "
+    "M20 App. B, Eq. (9)",
+    r"$k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$ decreases, from 1 at $p \to 0$ to $-(1+\gamma)$ at $p \to 1$, and "
     r"has the sign of $\partial_p g$. ($\gamma > 0$, $0 < p < 1$.)",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
     formal=formal("equivalent", "m20_k", "m20_gain_slope"),
 )
 def k_decreasing() -> Evidence:
@@ -110,12 +94,10 @@ def k_decreasing() -> Evidence:
     return Derivation(threshold_steps())
 
 
-@claim(
+@quoted(
     "m20.g_slope_decreasing",
-    source="M20 App. B, proof of Prop. 4",
-    statement=r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.' (Values at the ends: signs close to them.)",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 App. B, proof of Prop. 4",
+    r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.' (Values at the ends: signs close to them.)",
     formal=formal("equivalent", "m20_slope_decreases", "m20_unimodal", "m20_slope_rises_above_1"),
 )
 def g_slope_decreasing() -> Evidence:
@@ -134,13 +116,11 @@ def g_slope_decreasing() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "m20.g_unimodal",
-    source="M20 App. B, proof of Prop. 4",
-    statement=r"$g$ 'first monotonically increases starting from 1' (as $p \to 0$) 'and then monotonically decreases down to 0' (at $p = 1$). (For "
+    "M20 App. B, proof of Prop. 4",
+    r"$g$ 'first monotonically increases starting from 1' (as $p \to 0$) 'and then monotonically decreases down to 0' (at $p = 1$). (For "
     r"$\gamma > 0$; at 0 $g$ is constant.)",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "m20_unimodal", "m20_gain_slope", "m20_gain_ends"),
 )
 def g_unimodal() -> Evidence:
@@ -148,13 +128,11 @@ def g_unimodal() -> Evidence:
     return Derivation((*threshold_steps(), *gain_limit_steps()))
 
 
-@claim(
+@reading(
     "m20.threshold",
-    source="M20 section 4, on Fig. 4a",
-    statement=r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
+    "M20 section 4, on Fig. 4a",
+    r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
     r"$g > 1$. (Taken as: for $0 < p < p_0$; at $p = 0$ itself $g = 1$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     formal=formal("equivalent", "m20_threshold"),
 )
 def threshold() -> Evidence:
@@ -165,13 +143,11 @@ def threshold() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "m20.regularises_more",
-    source="M20 section 4, on Fig. 4a",
-    statement=r"'With higher values of $\gamma$, the fall in $g$ gets steeper. We would thus expect the weight regularisation effect to be "
+    "M20 section 4, on Fig. 4a",
+    r"'With higher values of $\gamma$, the fall in $g$ gets steeper. We would thus expect the weight regularisation effect to be "
     r"higher for models that use higher values of $\gamma$.' (Of the second sentence, taken as: for $\frac12 \le p < 1$ a larger $\gamma$ gives a smaller factor $g$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     formal=formal("exact", "m20_regularises_more"),
 )
 def regularises_more() -> Evidence:
@@ -182,12 +158,10 @@ def regularises_more() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "m20.fig4a_seven",
-    source="M20 section 4, on Fig. 4a",
-    statement=r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05, our threshold, from $p = \frac12$ on.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 section 4, on Fig. 4a",
+    r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05, our threshold, from $p = \frac12$ on.)",
     formal=formal("exact", "m20_seven"),
 )
 def fig4a_seven() -> Evidence:
@@ -196,12 +170,10 @@ def fig4a_seven() -> Evidence:
     return All((there, Derivation((*threshold_steps(), gain_at_half_step(), *larger_gamma_steps()))))
 
 
-@claim(
+@reading(
     "m20.g_at_019",
-    source="M20 section 5",
-    statement=r"'$g(0.19, 5) \approx 1$.' (Taken as: within 0.05.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 section 5",
+    r"'$g(0.19, 5) \approx 1$.' (Taken as: within 0.05.)",
     formal=formal("exact", "m20_g_at_019"),
 )
 def g_at_019() -> Evidence:

@@ -7,7 +7,7 @@ import sympy as sp
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Conditional, Derivation, Disproof, Evidence, Step, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.confidence import critical_gamma_steps
 from reproduction.theorems.lemmas.entropy_terms import entropy_terms_steps
@@ -15,6 +15,9 @@ from reproduction.theorems.lemmas.published import published_lambert_step
 from reproduction.theorems.lemmas.threshold import larger_gamma_steps, threshold_steps
 
 CHAPTER = "10_gradient_factor"
+quoted = Rows(CHAPTER, "quoted")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 q = symbols.q
 p0 = sp.Symbol("p_0", positive=True)
 a, b = 1 - p0, p0 * sp.log(p0)
@@ -86,14 +89,12 @@ def below_half() -> Derivation:
     )
 
 
-@claim(
+@quoted(
     "m20.prop2_inequality",
-    source="M20 Prop. 2, App. B Prop. 4",
-    statement=r"'For $p \ge p_0$, $g(p, \gamma) \le 1$ for all' $\gamma \ge \gamma^*$, where "
+    "M20 Prop. 2, App. B Prop. 4",
+    r"'For $p \ge p_0$, $g(p, \gamma) \le 1$ for all' $\gamma \ge \gamma^*$, where "
     + GAMMA_STAR
     + r", $a = 1 - p_0$, $b = p_0\log p_0$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal(
         "equivalent",
         "m20_prop2",
@@ -114,12 +115,10 @@ def prop2_inequality() -> Evidence:
     )
 
 
-@claim(
+@quoted(
     "m20.prop2_equality",
-    source="M20 Prop. 2, App. B Prop. 4, its second sentence",
-    statement=r"'Moreover, for $p \ge p_0$ and $\gamma \ge \gamma^*$, the equality $g(p, \gamma) = 1$ holds only for $p = p_0$ and $\gamma = \gamma^*$.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 Prop. 2, App. B Prop. 4, its second sentence",
+    r"'Moreover, for $p \ge p_0$ and $\gamma \ge \gamma^*$, the equality $g(p, \gamma) = 1$ holds only for $p = p_0$ and $\gamma = \gamma^*$.'",
     formal=formal("equivalent", "m20_prop2", "m20_prop2_fails_from_half_on", "m20_prop2_gamma_star_exists"),
 )
 def prop2_equality() -> Evidence:
@@ -150,13 +149,11 @@ def above_half_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+@quoted(
     "m20.principal_branch",
-    source="M20 App. B, proof of Prop. 4",
-    statement=r"'If we consider the principal branch, the solution is' $\gamma \le \frac ab + \frac1{\log a}W_0(\cdot)$, 'which yields a "
+    "M20 App. B, proof of Prop. 4",
+    r"'If we consider the principal branch, the solution is' $\gamma \le \frac ab + \frac1{\log a}W_0(\cdot)$, 'which yields a "
     r"negative value for $\gamma$ that we discard.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("related", "m20_principal_branch_negative", "m20_principal_branch_is_zero"),
 )
 def principal_branch() -> Evidence:
@@ -175,12 +172,10 @@ def principal_branch() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "m20.principal_branch_corrected",
-    source="M20 App. B, proof of Prop. 4, corrected",
-    statement=r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 App. B, proof of Prop. 4, corrected",
+    r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
     formal=formal("exact", "m20_principal_branch_is_zero"),
     corrects="m20.principal_branch",
 )
@@ -189,13 +184,11 @@ def principal_branch_corrected() -> Evidence:
     return Derivation((*lambert_steps(), *branch_steps()))
 
 
-@claim(
+@quoted(
     "m20.rhs_minimum",
-    source="M20 App. B, proof of Prop. 4",
-    statement=r"'The r.h.s.', $-\frac1b a^{1-a/b}\log a$, 'is always negative, with a minimum possible value of $-1/e$ that occurs at "
+    "M20 App. B, proof of Prop. 4",
+    r"'The r.h.s.', $-\frac1b a^{1-a/b}\log a$, 'is always negative, with a minimum possible value of $-1/e$ that occurs at "
     r"$p_0 = 0.5$.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "m20_rhs_minimum"),
 )
 def rhs_minimum() -> Evidence:
@@ -218,13 +211,11 @@ def rhs_minimum() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "m20.policy_regularise",
-    source="M20 section 5, sample-dependent gamma",
-    statement=r"'When $q_y \ge 0.5$, we want to regularise the weights'; the policies 5,3,2 and 5,3 'satisfy the above condition'. (Taken as: "
+    "M20 section 5, sample-dependent gamma",
+    r"'When $q_y \ge 0.5$, we want to regularise the weights'; the policies 5,3,2 and 5,3 'satisfy the above condition'. (Taken as: "
     r"$g < 1$ there.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     formal=formal("exact", "m20_policy_regularises"),
 )
 def policy_regularise() -> Evidence:
@@ -239,12 +230,10 @@ def policy_regularise() -> Evidence:
     )
 
 
-@claim(
+@ours(
     "m20.policy_accelerate_corrected",
-    source="M20 section 5, on its idea of accelerating the rise of q_y as long as q_y < 0.5",
-    statement=r"The policy 5,3, with its step at 0.19 as the text at hand has it, accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 section 5, on its idea of accelerating the rise of q_y as long as q_y < 0.5",
+    r"The policy 5,3, with its step at 0.19 as the text at hand has it, accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
     formal=formal("exact", "m20_policy_accelerates"),
 )
 def policy_accelerate_corrected() -> Evidence:
