@@ -18,7 +18,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.squared_distance import squared_distance_steps
+from reproduction.theorems.lemmas.fcl import squared_distance_steps
 from reproduction.theorems.lemmas.weight import lagrange_steps
 
 CHAPTER = "05_simplex"

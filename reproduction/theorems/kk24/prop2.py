@@ -20,10 +20,15 @@ from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import logit_form_steps, stationarity_steps
+from reproduction.theorems.lemmas.binary_map import (
+    gap_slope_steps,
+    limits_of_u,
+    logit_form_steps,
+    map_slope_steps,
+    stationarity_steps,
+)
 from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.map_slope import gap_slope_steps, limits_of_u, map_slope_steps
-from reproduction.theorems.lemmas.threshold import gain_positive_step
+from reproduction.theorems.lemmas.gain import gain_positive_step
 
 CHAPTER = "03_binary"
 quoted = Rows(CHAPTER, "quoted")
@@ -76,17 +81,15 @@ def minimiser_range() -> Evidence:
     )
 
 
-@quoted(
+quoted(
     "kk24.prop2",
     "KK24 Prop. 2, App. A.2",
     r"For $\gamma > 0$ binary focal loss 'can be decomposed into a bijective function' of $[0, 1]$ 'and a proper loss': "
     r"$\hat p(q) = 1\big/\big(1 + (\tfrac{1-q}{q})^\gamma\tfrac{(1-q)-\gamma q\log q}{q-\gamma(1-q)\log(1-q)}\big)$.",
+    lambda: Derivation((*stationarity_steps(), *convexity_proof().steps, *map_slope_steps()), PROOF_END),
     formal=formal("exact", "kk24_prop2"),
     headline="two classes: a proper loss after a bijection",
 )
-def prop2() -> Evidence:
-    """The map from the stationarity condition; its logit form; slope between max(1, gamma) and gamma + 1."""
-    return Derivation((*stationarity_steps(), *convexity_proof().steps, *map_slope_steps()), PROOF_END)
 
 
 PROOF_END = (
@@ -96,15 +99,13 @@ PROOF_END = (
 )
 
 
-@ours(
+ours(
     "kk24.prop2_slope",
     "sharpens KK24 Prop. 2",
     r"For $\gamma > 0$ and every logit, $\max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1$.",
+    lambda: Derivation(map_slope_steps()),
     formal=formal("exact", "kk24_prop2_slope"),
 )
-def prop2_slope() -> Evidence:
-    """The slope bounds, step by step."""
-    return Derivation(map_slope_steps())
 
 
 @ours(
@@ -224,21 +225,19 @@ def prop2_differentiable() -> Evidence:
     )
 
 
-@reading(
+reading(
     "kk24.prop2_sign",
     "KK24 App. A.2, proof",
     # the reason that is given, convexity, is kk24.prop2_sign_reason
     r"'Both nominator and denominator have the same sign'; 'Also, the denominator is never zero' "
     r"($\gamma > 0$, $0 < q < 1$; the ratio, damaged in the text at hand, is $\hat p = \frac{-L'(1-q)}{-L'(1-q) - L'(q)}$).",
-    formal=formal("exact", "kk24_prop2_sign", "kk24_prop5_negative_f"),
-)
-def prop2_sign() -> Evidence:
-    """L' = -g/q is negative, so both are positive."""
-    return Derivation(
+    lambda: Derivation(
         (gain_positive_step(), stationarity_steps()[1]),
         r"So $-L'(1-q) > 0$ and $-L'(q) > 0$: numerator and denominator are positive, and the ratio, whose odds are $L'(1-q)$ to $L'(q)$, "
         r"is the printed map.",
-    )
+    ),
+    formal=formal("exact", "kk24_prop2_sign", "kk24_prop5_negative_f"),
+)
 
 
 @reading(

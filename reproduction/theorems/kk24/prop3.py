@@ -17,9 +17,13 @@ from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.gap_slope import gap_slope_below_log_steps
-from reproduction.theorems.lemmas.logit_gap import logit_gap_steps
-from reproduction.theorems.lemmas.map_slope import gap_slope_steps, map_slope_steps, slope_of_u_steps
+from reproduction.theorems.lemmas.binary_map import (
+    gap_slope_below_log_steps,
+    gap_slope_steps,
+    logit_gap_steps,
+    map_slope_steps,
+    slope_of_u_steps,
+)
 
 CHAPTER = "04_temperature_bounds"
 quoted = Rows(CHAPTER, "quoted")
@@ -29,22 +33,20 @@ ours = Rows(CHAPTER, "ours")
 s = symbols.s
 
 
-@quoted(
+quoted(
     "kk24.prop3",
     "KK24 Prop. 3",
     # one of the temperatures is damaged there and whole in App. A.3
     r"For all logits and $\gamma > 0$ the map can 'be bounded between two temperature scaling maps' with "
     r"$T = \frac{1}{\gamma+1}$ and $T = \frac{1}{\gamma+1-\frac12\log(\gamma+1)}$.",
+    lambda: Derivation(
+        (*gap_slope_steps(), *logit_gap_steps()),
+        r"$\beta(s) = \gamma + 1 - R(s)/s$ lies between $\gamma + 1 - \frac12\log(1+\gamma)$ and $\gamma + 1$.",
+    ),
     formal=formal("exact", "kk24_prop3"),
     headline="the binary map lies between two temperatures",
     instead="with another proof; sharp bounds given",
 )
-def prop3() -> Evidence:
-    """0 < R(s)/s < log(1+gamma)/2, by the integral over gamma; not the printed proof."""
-    return Derivation(
-        (*gap_slope_steps(), *logit_gap_steps()),
-        r"$\beta(s) = \gamma + 1 - R(s)/s$ lies between $\gamma + 1 - \frac12\log(1+\gamma)$ and $\gamma + 1$.",
-    )
 
 
 @ours(
@@ -232,19 +234,17 @@ def prop3_proof_discriminant() -> Evidence:
     )
 
 
-@reading(
+reading(
     "kk24.prop3_proof_negative",
     "KK24 App. A.3, proof",
     r"$f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$). (The sign is turned in the text at hand and right where "
     r"the step is announced. Whether it follows from 'the same considerations' is kk24.prop3_proof_negative_gap.)",
-    formal=formal("exact", "kk24_prop3_proof_negative"),
-)
-def prop3_proof_negative() -> Evidence:
-    """f(-s) = 1/f(s): the half s < 0 is the mirror image of s > 0."""
-    return Derivation(
+    lambda: Derivation(
         (*gap_slope_steps(), *logit_gap_steps()),
         r"$f(-s) = e^{-R(s)} > (\gamma+1)^{-s/2}$ for $s > 0$. (That the printed considerations do not give it: kk24.prop3_proof_negative_gap.)",
-    )
+    ),
+    formal=formal("exact", "kk24_prop3_proof_negative"),
+)
 
 
 @ours(

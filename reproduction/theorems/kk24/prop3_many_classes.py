@@ -15,10 +15,10 @@ from reproduction.ledger.evidence import All, Derivation, Evidence, Search, Step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
+from reproduction.theorems.lemmas.binary_map import gap_slope_steps
 from reproduction.theorems.lemmas.confidence import confidence_proof
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
-from reproduction.theorems.lemmas.map_slope import gap_slope_steps
 
 CHAPTER = "04_temperature_bounds"
 ours = Rows(CHAPTER, "ours")

@@ -1,4 +1,4 @@
-"""KK24 Prop. 4: the decomposition on the simplex."""
+"""KK24 Prop. 4: the decomposition on the simplex; the order of the classes (section 6)."""
 
 from __future__ import annotations
 
@@ -6,36 +6,34 @@ import sympy as sp
 
 from focal_lib.theory.gain import weight_inflection
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import All, Counterexample, Derivation, Evidence, Step, step
+from reproduction.ledger.evidence import All, Counterexample, Derivation, Evidence, Step, step, step_of_several
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
 from reproduction.theorems.lemmas.weight import lagrange_steps, printed_weight_steps, weight_steps
-from reproduction.theorems.lemmas.weight_inflection import inflection_steps
 
 CHAPTER = "05_simplex"
 quoted = Rows(CHAPTER, "quoted")
+reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")
 q, gamma = symbols.q, symbols.gamma
 
 
-@quoted(
+quoted(
     "kk24.prop4",
     "KK24 Prop. 4, Eq. (1), App. A.4",
     r"For $\gamma > 0$ multiclass focal loss 'can be deconstructed into a composition of a bijective function' of the simplex, "
     r"$\hat p_j = w(q_j)/\sum_k w(q_k)$ with the $w = -1/L'$ of Eq. (1), 'and a proper loss'.",
-    formal=formal("exact", "kk24_prop4", "kk24_prop4_printed"),
-    headline="many classes: a proper loss after a bijection",
-)
-def prop4() -> Evidence:
-    """Stationarity, convexity, and the one c that makes the preimage sum to 1."""
-    return Derivation(
+    lambda: Derivation(
         (*lagrange_steps(), *convexity_proof().steps, *weight_steps(), *bijection_steps()),
         r"The risk is strictly convex (Prop. 1), so the stationary point is its only minimum: the loss of the mapped "
         r"prediction is strictly proper. Classes with $p_i = 0$ have $q_i = 0$, and a face carries the map of its own classes.",
-    )
+    ),
+    formal=formal("exact", "kk24_prop4", "kk24_prop4_printed"),
+    headline="many classes: a proper loss after a bijection",
+)
 
 
 def bijection_steps() -> tuple[Step, ...]:
@@ -54,32 +52,27 @@ def bijection_steps() -> tuple[Step, ...]:
     )
 
 
-@quoted(
+quoted(
     "kk24.prop4_inverse_is_minimiser",
     "KK24 section 3.3, after Charoenphakdee et al. (2021)",
     r"'The derived focal calibration map is observed to equal with the transformation that maps the outputs from focal "
     r"minimizers to the true class probabilities.'",
-    formal=formal("equivalent", "kk24_map_recovers_truth"),
-)
-def prop4_inverse() -> Evidence:
-    """The stationarity of the risk of p at q says that p is the map of q."""
-    return Derivation(
+    lambda: Derivation(
         (*lagrange_steps(), *convexity_proof().steps),
         r"The minimiser of the strictly convex risk is its stationary point, where $p_j \propto w(q_j)$: the map.",
-    )
+    ),
+    formal=formal("equivalent", "kk24_map_recovers_truth"),
+)
 
-
-@quoted(
+quoted(
     "kk24.prop4_bijection",
     "KK24 App. A.4, proof",
     # the chapter says what the binary reasoning leaves out
     r"'Based on the same reasoning as for binary case, we can see that $\hat p(q)$ is a bijection' ($\gamma > 0$): $w$ increases. "
     r"(That exactly one $c$ makes the preimage sum to 1 has to be added.)",
+    lambda: Derivation((*convexity_proof().steps, *weight_steps(), *bijection_steps())),
     formal=formal("exact", "kk24_prop4", "kk24_weight_increases_onto", "kk24_one_normaliser"),
 )
-def prop4_bijection() -> Evidence:
-    """w increases from 0 to infinity, and the preimage sums to 1 for exactly one c."""
-    return Derivation((*convexity_proof().steps, *weight_steps(), *bijection_steps()))
 
 
 @claim(
@@ -191,17 +184,121 @@ def prop4_inflection() -> Evidence:
     )
 
 
-@ours(
+ours(
     "kk24.prop4_inflection_corrected",
     "KK24 Prop. 5, App. A.5, corrected",
     r"For every $\gamma > 0$, $f = -w$ is convex up to one point $q_i(\gamma) < \frac16$ and concave after it.",
-    chapter="06_confidence",
-    corrects="kk24.prop4_inflection",
-)
-def prop4_inflection_corrected() -> Evidence:
-    """The sign of w'' is that of a sum that increases from below 0 until all its terms are positive."""
-    return Derivation(
+    lambda: Derivation(
         (*printed_weight_steps(), *inflection_steps()),
         r"Up to $q_0$ all four terms increase and the sum starts below 0; from $q_0$ on none is negative and the sum is positive: "
         r"it changes sign once, before $q_0$.",
+    ),
+    chapter="06_confidence",
+    corrects="kk24.prop4_inflection",
+)
+
+
+q = symbols.q
+g = sp.Symbol("gamma", positive=True)
+
+
+def inflection_steps() -> tuple[Step, ...]:
+    """w'' has the sign of B + gamma C1 + gamma^2 C2 + gamma^3 C3: increasing where B < 0, positive elsewhere."""
+    r, b, x = 1 - q, symbols.entropy_ratio(), -sp.log(q)
+    start = 5 - 7 * q + 2 * q**2 - 2 * x  # B
+    second, third, fourth = q * (5 * r + x * (1 - 3 * q)), q * r * b * (4 - b), q * r * b**2
+    scale = q * r**3 * (1 + g * b) ** 2 / g
+    mark = sp.Symbol("b_0", positive=True)  # in (0, 1)
+    turn = (7 - sp.sqrt(17)) / 8
+    return (
+        step(
+            r"$\frac{qr^3(1+\gamma b)^2}{\gamma}\frac{w''}{w} = B + \gamma C_1 + \gamma^2C_2 + \gamma^3C_3$, $r = 1-q$, with $B = 5-7q+2q^2+2\log q$, "
+            r"$C_1 = q\,(5r - (1-3q)\log q)$, $C_2 = qr\,b(4-b)$, $C_3 = qr\,b^2$",
+            scale * _log_curvature() - (start + g * second + g**2 * third + g**3 * fourth),
+            0,
+        ),
+        step(
+            r"$B' = \frac{4q^2-7q+2}{q}$: $B$ rises up to $q = \frac{7-\sqrt{17}}{8}$ and falls after it",
+            sp.diff(start, q),
+            4 * (q - turn) * (q - (7 + sp.sqrt(17)) / 8) / q,
+        ),
+        step_of_several(
+            r"$B \to -\infty$ as $q \to 0$ and $B(1) = 0$: $B$ is negative up to one $q_0$, where it is rising, and positive on $(q_0, 1)$",
+            (sp.limit(1 / start, q, 0, "+"), 0),
+            (start.subs(q, 1), 0),
+        ),
+        Step(
+            r"$B(\frac16) > 0$, so $q_0 < \frac16$",
+            bool(start.subs(q, sp.Rational(1, 6)).is_positive and turn > sp.Rational(1, 6)),
+        ),
+        *entropy_ratio_steps(),
+        step(
+            r"up to $\frac16$: $C_1' = 4 - 7q + (1-6q)(-\log q) > 0$", sp.diff(second, q), 4 - 7 * q + (1 - 6 * q) * x
+        ),
+        step_of_several(
+            r"and $qr$, with derivative $1 - 2q$, and $b(4-b)$ and $b^2$, as $b' > 0$ and $b < 1$, increase: so do $C_2$ and $C_3$",
+            (sp.diff(q * r, q), 1 - 2 * q),
+            (sp.diff(mark * (4 - mark), mark), 2 * (2 - mark)),
+            (sp.limit(b, q, 1, "-"), 1),
+        ),
+        step(
+            r"everywhere $C_1 > 0$: beyond $q = \frac13$ since $-\log q \le \frac{r}{q}$, and $5r - (3q-1)\frac rq = \frac{r\,(2q+1)}{q}$",
+            5 * r - (3 * q - 1) * r / q,
+            r * (2 * q + 1) / q,
+        ),
+        step_of_several(
+            r"($\frac{1-q}{q} + \log q$ is 0 at 1 with derivative $-\frac{1-q}{q^2} < 0$); and $C_2, C_3 > 0$, as $0 < b < 1$",
+            (((1 - q) / q + sp.log(q)).subs(q, 1), 0),
+            (sp.diff((1 - q) / q + sp.log(q), q), -(1 - q) / q**2),
+        ),
+        step_of_several(
+            r"as $q \to 0$ all but $B$ vanish: the sum starts below 0",
+            *((sp.limit(term, q, 0, "+"), 0) for term in (second, third, fourth)),
+        ),
+    )
+
+
+def _log_curvature() -> sp.Expr:
+    """w''/w = l'^2 + l'' with l = log w = log q - gamma log(1-q) - log(1 + gamma b)."""
+    log_weight = sp.log(q) - g * sp.log(1 - q) - sp.log(1 + g * symbols.entropy_ratio())
+    return sp.diff(log_weight, q) ** 2 + sp.diff(log_weight, q, 2)
+
+
+@reading(
+    "kk24.accuracy_unchanged",
+    "KK24 section 6",
+    # the gamma of calibration are those of section 5.1, -0.5 and -0.25 among them
+    r"Focal temperature scaling keeps 'the accuracy unchanged by design'. (Taken as: for every $T > 0$ and $\gamma \ge -1$ "
+    r"the classes keep the order of their scores, ties included.)",
+    chapter="09_focal_temperature_scaling",
+    formal=formal("exact", "kk24_focal_temperature_scaling_order", "kk24_accuracy_unchanged"),
+)
+def accuracy_unchanged() -> Evidence:
+    """w(x) < w(y) for two classes x < y of one distribution, x + y <= 1, where w itself need not increase."""
+    a, x, y, ratio = sp.symbols("a x y b", positive=True)  # gamma = -a
+    v = (1 - a) * sp.log(x) + a * sp.log(x * (1 - x))
+    return Derivation(
+        (
+            *lagrange_steps()[1:],
+            step(
+                r"$w(q) = \frac{q}{(1-q)^\gamma(1+\gamma b)}$; for $\gamma \ge 0$ it increases, as $w' = L''/L'^2$ (Prop. 1)",
+                -sp.diff(symbols.focal_loss(), symbols.q) * symbols.weight(),
+                1,
+            ),
+            *convexity_proof().steps,
+            step(
+                r"$\gamma = -a$, $0 < a \le 1$: $w = \frac{q(1-q)^a}{1-ab}$, and $\log\big(q(1-q)^a\big) = (1-a)\log q + a\log(q(1-q))$",
+                sp.expand_log(sp.log(x) + a * sp.log(1 - x) - v, force=True),
+                0,
+            ),
+            step(
+                r"$y(1-y) - x(1-x) = (y-x)(1-x-y) \ge 0$: the numerator does not fall from $x$ to $y$",
+                y * (1 - y) - x * (1 - x),
+                (y - x) * (1 - x - y),
+            ),
+            *entropy_ratio_steps(),
+            step(r"$b < 1$: it increases, to", sp.limit(symbols.entropy_ratio(), symbols.q, 1, "-"), 1),
+            step(r"so $1 - ab > 0$ falls in $b$, and $w(x) < w(y)$", sp.diff(1 - a * ratio, ratio), -a),
+        ),
+        r"Division by $T > 0$, the softmax and the normalisation of $w$ keep the order, too: the predicted class is the same.",
     )

@@ -1,30 +1,41 @@
-"""KK24 Prop. 5: does the map always raise confidence? And what holds instead."""
+"""KK24 Prop. 5: does the map raise confidence, and a higher gamma more? What holds for each number of classes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import flint
 import sympy as sp
 
-from focal_lib.theory.gain import confidence_threshold
+from focal_lib.theory.gain import confidence_threshold, critical_gamma
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import stationarity_steps
-from reproduction.theorems.lemmas.map_slope import map_slope_steps
-from reproduction.theorems.lemmas.published import published_threshold_step
-from reproduction.theorems.lemmas.sharpness import sharper_proof
-from reproduction.theorems.lemmas.threshold import gain_positive_step, threshold_steps
+from reproduction.theorems.lemmas.binary_map import map_slope_steps, stationarity_steps
+from reproduction.theorems.lemmas.confidence import (
+    SHARPER,
+    confidence_proof,
+    critical_gamma_steps,
+    drop_of_tied_classes,
+    sharper_proof,
+    sharper_steps,
+    tied_classes_fall_steps,
+    weight_growth,
+)
+from reproduction.theorems.lemmas.entropy_ratio import entropy_terms_steps
+from reproduction.theorems.lemmas.gain import gain_positive_step, threshold_steps
+from reproduction.theorems.lemmas.published import published_critical_gamma_step, published_threshold_step
 from reproduction.theorems.lemmas.weight import printed_weight_steps, top_class_step
 
 CHAPTER = "06_confidence"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
+reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")
 q = symbols.q
 
@@ -70,20 +81,18 @@ def prop5_large() -> Evidence:
     )
 
 
-@ours(
+ours(
     "kk24.prop5_threshold",
     "KK24 Prop. 5, corrected",
     r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
-    formal=formal("equivalent", "kk24_prop5_tau", "m20_unimodal", "m20_gain_ends"),
-    corrects="kk24.prop5",
-)
-def prop5_threshold() -> Evidence:
-    """p_max >= q_max iff S = sum q_i h(q_i) <= h(q_max); above tau every h(q_i) <= h(q_max)."""
-    return Derivation(
+    lambda: Derivation(
         (*printed_weight_steps(), top_class_step(), *threshold_steps(), published_threshold_step()),
         r"For $m = q_{\max} \ge \tau$: $h(q_i) \le \max(1, h(m)) = h(m)$ for every $i$, since $h \le 1$ up to $\tau$ and "
         r"increases after it. Averaging with weights $q_i$ gives $S \le h(m)$.",
-    )
+    ),
+    formal=formal("equivalent", "kk24_prop5_tau", "m20_unimodal", "m20_gain_ends"),
+    corrects="kk24.prop5",
+)
 
 
 @ours(
@@ -124,32 +133,27 @@ def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
         return ball - weight / (weight + (n - 1) * rest)
 
 
-@paraphrased(
+paraphrased(
     "kk24.prop5_two_classes",
     "KK24 Prop. 5, the case n = 2",
     # Prop. 5 as printed, at n = 2; the shape of the curve: section 3.2
     r"For $n = 2$ and $\gamma > 0$ the probability of the predicted class never becomes lower.",
-    formal=formal("exact", "kk24_prop5_two_classes"),
-)
-def prop5_two_classes() -> Evidence:
-    """The slope of the logit map exceeds 1."""
-    return Derivation(
+    lambda: Derivation(
         (*printed_weight_steps(), stationarity_steps()[1], *map_slope_steps()),
         r"For two classes Eq. (1) has the odds $w(1-q)/w(q) = L'(q)/L'(1-q)$, those of the binary map, which is odd in logits with slope above 1: "
         r"$|\operatorname{logit}\hat p| > |s|$.",
-    )
+    ),
+    formal=formal("exact", "kk24_prop5_two_classes"),
+)
 
-
-@quoted(
+quoted(
     "kk24.prop5_sublemma",
     "KK24 App. A.5, statement 1",
     r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
     r"$f(\lambda x) \ge \lambda f(x)$.'",
+    lambda: Derivation((sublemma_step(),)),
     formal=formal("exact", "kk24_prop5_sublemma"),
 )
-def prop5_sublemma() -> Evidence:
-    """Concavity between x and 0, with f(0) = 0."""
-    return Derivation((sublemma_step(),))
 
 
 def sublemma_step(at_zero: int = 0) -> Step:
@@ -179,31 +183,25 @@ quoted(
     ),
 )
 
-
-@ours(
+ours(
     "kk24.prop5_positive_corrected",
     "KK24 App. A.5, corrected",
     r"For $\gamma \ge 0$ $f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
+    lambda: Derivation((gain_positive_step(),), r"$f = -q/g$."),
     formal=formal("exact", "kk24_prop5_negative_f"),
     corrects="kk24.prop5_positive",
 )
-def prop5_positive_corrected() -> Evidence:
-    """f = -q/g with g = (1-q)^gamma (1 + gamma b) > 0."""
-    return Derivation((gain_positive_step(),), r"$f = -q/g$.")
 
-
-@paraphrased(
+paraphrased(
     "kk24.prop5_dominates",
     "KK24 App. A.5, proof",
     # the exponent is damaged here and legible in the display before, where the sign of L''/L'^2 is not
     r"The term with a power of $1-q$ in $f' = (1/L')'$, 'which is monotonically decreasing, will dominate other terms'.",
-)
-def prop5_dominates() -> Evidence:
-    """Which term is meant hangs on a sign and an exponent that are lost."""
-    return Unchecked(
+    lambda: Unchecked(
         "the sign in front of the quotient and the exponent of the term are not legible: $-(1-q)^{-\\gamma}$ decreases, as "
         "said, $(1-q)^{-\\gamma}$ increases; what the sentence concludes, that $f$ is concave, is kk24.prop4_inflection"
-    )
+    ),
+)
 
 
 @ours(
@@ -252,13 +250,114 @@ def fig5_others_fall() -> Evidence:
     return Counterexample(r"$\gamma = 1$, $q = (0.40, 0.39, 0.21)$: the second class rises", rise)
 
 
-@ours(
+ours(
     "kk24.fig5_lowest_falls",
     "KK24 section 3.3 on Fig. 5, corrected",
     r"For $n = 3$ and $\gamma > 0$ the lowest probability becomes lower, unless it is 0 or $\frac13$.",
+    lambda: sharper_proof(),
     chapter="05_simplex",
     corrects="kk24.fig5_others_fall",
 )
-def fig5_lowest_falls() -> Evidence:
-    """It falls as gamma grows, from gamma = 0, where the map is the identity."""
-    return sharper_proof()
+
+
+@ours(
+    "kk24.prop5_n_fails",
+    "KK24 Prop. 5, corrected for each n",
+    r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
+    formal=formal("exact", "kk24_prop5_gamma_star", "kk24_prop5_n_fails"),
+    corrects="kk24.prop5",
+)
+def prop5_n_fails() -> Evidence:
+    """n - 1 tied classes and a small last one."""
+    steps = [*tied_classes_fall_steps(), *critical_gamma_steps(), published_critical_gamma_step()]
+    for classes in (4, 5, 7, 10):
+        fall = drop_of_tied_classes(classes, Fraction(round(900 * critical_gamma(classes)), 1000), Fraction(1, 10**6))
+        steps.append(Step(rf"for example $n = {classes}$ at $0.9\,\gamma^*$, in ball arithmetic", bool(fall > 0)))
+    return Derivation(tuple(steps))
+
+
+@ours(
+    "kk24.prop5_n_holds",
+    "KK24 Prop. 5, corrected for each n",
+    r"For $n \ge 4$ and $\gamma \ge \gamma^*(\frac{1}{n-1})$ confidence never falls.",
+    formal=formal("exact", "kk24_prop5_gamma_star"),
+    corrects="kk24.prop5",
+)
+def prop5_n_holds() -> Evidence:
+    """A concave difference that is not negative at its ends."""
+    found = confidence_proof()
+    return replace(found, steps=(*found.steps, published_critical_gamma_step()))
+
+
+paraphrased(
+    "kk24.prop5_three_classes",
+    "KK24 Prop. 5, the case n = 3; section 3.3 on Fig. 5",
+    r"For $n = 3$ the highest predicted probability never becomes lower, for any $\gamma > 0$.",
+    lambda: confidence_proof(),
+    formal=formal("exact", "kk24_prop5_three_classes"),
+)
+
+reading(
+    "kk24.sharper_gamma",
+    "KK24 section 3.3 on Fig. 5",
+    r"'Moreover, the higher $\gamma$ is, the sharper the effect becomes.' (Taken as: for three classes, as in the figure, the highest "
+    r"probability of the map never falls as $\gamma$ grows, and the lowest falls unless it is 0 or $\frac13$.)",
+    lambda: sharper_proof(),
+)
+
+
+@ours(
+    "kk24.sharper_gamma_n",
+    "KK24 section 3.3, carried to more classes",
+    r"With $n \ge 4$ classes the highest probability never falls as $\gamma$ grows, at any point of the simplex from $\gamma^\circ = "
+    r"-\frac{1}{\log(1-p_0)} - \frac{1}{b(p_0)} > 0$ on, $p_0 = \frac{1}{n-1}$; below it there are points where a higher $\gamma$ is less sharp.",
+)
+def sharper_gamma_n() -> Evidence:
+    """v(1/(n-1)) changes sign at gamma°; below it n - 1 tied classes fall."""
+    g, rest, ratio = sp.symbols("gamma a b", positive=True)  # -log(1 - p0), b(p0)
+    v = rest - ratio / (1 + g * ratio)
+    ball = turning_gamma("1/3")
+    return Derivation(
+        (
+            *sharper_steps(),
+            step(
+                r"$v(p_0) = a - \frac{b}{1+\gamma b}$ with $a = -\log(1-p_0)$, $b = b(p_0)$ increases in $\gamma$",
+                sp.diff(v, g),
+                ratio**2 / (1 + g * ratio) ** 2,
+            ),
+            step(r"and is 0 at $\gamma^\circ = \frac1a - \frac1b$", v.subs(g, 1 / rest - 1 / ratio), 0),
+            step(
+                r"which is positive for $p_0 < \frac12$: $b - a = \frac{f(p_0)}{1-p_0}$",
+                symbols.entropy_ratio() + sp.log(1 - q),
+                ((1 - q) * sp.log(1 - q) - q * sp.log(q)) / (1 - q),
+            ),
+            *entropy_terms_steps(),
+            step(
+                r"$v$ is the derivative of $\log w$ by $\gamma$, at $\gamma = 0$ it is $-\log(1-q) - b$",
+                weight_growth().subs(symbols.gamma, 0),
+                -sp.log(1 - q) - symbols.entropy_ratio(),
+            ),
+            Step(
+                rf"$n = 4$: $\gamma^\circ = {float(ball.mid()):.4f}$; from $\gamma = 0$ to $\frac12$ the highest of $(0.33, 0.33, 0.33, 0.01)$ falls, in "
+                "ball arithmetic",
+                bool(ball > balls.exact("1/2") and less_sharp(("0.33", "0.33", "0.33", "0.01"), "0", "1/2")),
+            ),
+        ),
+        rf"{SHARPER} Below $\gamma^\circ$: with $n - 1$ classes tied at $m$ and one at $\varepsilon$ the derivative of $\log\hat p$ of the tied ones is "
+        r"$\hat p_\varepsilon\,(v(m) - v(\varepsilon))$, negative for small $\varepsilon$, as $v(m) - v(\varepsilon) \to v(p_0) < 0$.",
+    )
+
+
+def turning_gamma(p0: str) -> flint.arb:
+    """-1/log(1 - p0) - 1/b(p0) as a ball."""
+    with balls.precision():
+        p = balls.exact(p0)
+        return -1 / (1 - p).log() + (1 - p) / (p * p.log())
+
+
+def less_sharp(point: tuple[str, ...], low: str, high: str) -> bool:
+    """Whether the map of the higher gamma gives the first class less than that of the lower one."""
+    with balls.precision():
+        probs = [balls.exact(v) for v in point]
+        mapped = [formulas.focal_map(probs, balls.exact(gamma))[0] for gamma in (low, high)]
+        return bool(mapped[1] < mapped[0])

@@ -139,75 +139,61 @@ def fig2_caption() -> Evidence:
     )
 
 
-@ours(
+ours(
     "kk24.fig2_caption_corrected",
     "KK24 Fig. 2 right, corrected",
     r"0.76 and 0.36 are the printed line $1/(0.95\gamma+0.85)$ at $\gamma = 0.5$ and $\gamma = 2$.",
-    corrects="kk24.fig2_caption",
-)
-def fig2_caption_corrected() -> Evidence:
-    """The printed line, rounded to two digits."""
-    return All(
+    lambda: All(
         tuple(
             Measurement(rf"line at $\gamma = {g}$", str(t), 1 / (0.95 * g + 0.85), t, 6e-3)
             for g, t in ((0.5, 0.76), (2.0, 0.36))
         )
-    )
+    ),
+    corrects="kk24.fig2_caption",
+)
 
-
-@reading(
+reading(
     "kk24.fig6_line",
     "KK24 Fig. 6, left, section 3.3",
     r"For three classes the line 'could be approximated with a function $\frac1T \approx 0.64\cdot\gamma + 0.91$'. (Taken as: within 0.01 "
     r"and 0.03 of least squares; $\gamma$ up to 10, logits in $(-5, 5)$, as printed.)",
+    lambda: _line_measured(3, PAPER_CUBE, 0.64, 0.91, "three classes"),
     headline="three classes: 1/T = 0.64 gamma + 0.91",
 )
-def fig6_line() -> Evidence:
-    """Sup norm, logits in (-5, 5), least squares over gamma up to 10."""
-    return _line_measured(3, PAPER_CUBE, 0.64, 0.91, "three classes")
 
-
-@paraphrased(
+paraphrased(
     "kk24.fig6_error",
     "KK24 section 3.3, Fig. 6 right",
     r"For three classes the error of the closest temperature rises to 8 % at $\gamma = 9$ (logits in $(-5, 5)$).",
+    lambda: Measurement(r"largest error at $\gamma = 9$", "8 %", fits(3, PAPER_CUBE)[9.0].error, 0.08, 0.005),
 )
-def fig6_error() -> Evidence:
-    """0.077."""
-    return Measurement(r"largest error at $\gamma = 9$", "8 %", fits(3, PAPER_CUBE)[9.0].error, 0.08, 0.005)
 
-
-@paraphrased(
+paraphrased(
     "kk24.fig5_caption",
     "KK24 Fig. 5, caption",
     r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
-    chapter="05_simplex",
-)
-def fig5_caption() -> Evidence:
-    """0.658 and 0.356."""
-    return All(
+    lambda: All(
         tuple(
             Measurement(rf"$T$ at $\gamma = {g:g}$", str(t), fits(3, PAPER_CUBE)[g].temperature, t, 0.01)
             for g, t in ((1.0, 0.81), (3.0, 0.46))
         )
-    )
+    ),
+    chapter="05_simplex",
+)
 
-
-@ours(
+ours(
     "kk24.fig5_caption_corrected",
     "KK24 Fig. 5, corrected",
     r"0.81 and 0.46 are the closest temperatures at $\gamma = 0.5$ and $2$.",
-    chapter="05_simplex",
-    corrects="kk24.fig5_caption",
-)
-def fig5_caption_corrected() -> Evidence:
-    """0.806 and 0.465."""
-    return All(
+    lambda: All(
         tuple(
             Measurement(rf"$T$ at $\gamma = {g:g}$", str(t), fits(3, PAPER_CUBE)[g].temperature, t, 0.006)
             for g, t in ((0.5, 0.81), (2.0, 0.46))
         )
-    )
+    ),
+    chapter="05_simplex",
+    corrects="kk24.fig5_caption",
+)
 
 
 @quoted(
@@ -264,17 +250,15 @@ def typical_temperature_classes() -> Evidence:
     return All(tuple(parts))
 
 
-@reading(
+reading(
     "kk24.four_line",
     "KK24 section 3.3",
     r"For four classes 'a similar linear dependency trend: $\frac1T \approx 0.47\cdot\gamma + 0.85$'. (Taken as: within 0.01 and "
     r"0.03, logits as for three classes, $\gamma$ up to 10.)",
+    lambda: _line_measured(4, PAPER_CUBE, 0.47, 0.85, "four classes"),
     headline="four classes: 1/T = 0.47 gamma + 0.85",
     instead=_as_line,
 )
-def four_line() -> Evidence:
-    """Slope 0.49, intercept 0.96."""
-    return _line_measured(4, PAPER_CUBE, 0.47, 0.85, "four classes")
 
 
 @reading(

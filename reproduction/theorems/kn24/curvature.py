@@ -10,14 +10,14 @@ from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, 
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
-from reproduction.theorems.lemmas.gain_curvature import (
+from reproduction.theorems.lemmas.gain import (
     gain_concave_steps,
     gain_curvature_steps,
+    gain_limit_steps,
     gain_of_b,
     over_power,
     slope_over_power,
 )
-from reproduction.theorems.lemmas.threshold import gain_limit_steps
 
 CHAPTER = "11_curvature"
 quoted = Rows(CHAPTER, "quoted")

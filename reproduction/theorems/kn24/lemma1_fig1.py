@@ -9,10 +9,9 @@ from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, 
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.curvature import convexity_proof
+from reproduction.theorems.lemmas.curvature import convexity_proof, gradient_limit_steps
 from reproduction.theorems.lemmas.entropy_bound import entropy_bound_steps
-from reproduction.theorems.lemmas.gradient_limit import gradient_limit_steps
-from reproduction.theorems.lemmas.threshold import gain_at_half_step, gain_limit_steps, threshold_steps
+from reproduction.theorems.lemmas.gain import gain_at_half_step, gain_limit_steps, threshold_steps
 
 CHAPTER = "11_curvature"
 quoted = Rows(CHAPTER, "quoted")
@@ -42,17 +41,13 @@ quoted(
     ),
 )
 
-
-@ours(
+ours(
     "kn24.lemma1_reading",
     "KN24 Lemma 1, under the reading that it is the bound of M20 App. H",
     r"Under this reading Lemma 1 is true: for $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$.",
+    lambda: Derivation(entropy_bound_steps()),
     formal=formal("equivalent", "m20_app_h"),
 )
-def lemma1_reading() -> Evidence:
-    """The proof for every gamma >= 0 and every label distribution."""
-    return Derivation(entropy_bound_steps())
-
 
 # The definition of the loss is missing.
 quoted(
@@ -75,15 +70,13 @@ def factor_steps() -> tuple[Step, ...]:
     )
 
 
-@ours(
+ours(
     "kn24.fig1_coincide_corrected",
     "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
     r"The loss $-(1-p)^\gamma\log p$ coincides with cross-entropy exactly when $\gamma = 0$.",
+    lambda: Derivation(factor_steps()),
     formal=formal("exact", "kn24_coincide"),
 )
-def fig1_coincide_corrected() -> Evidence:
-    """The factor (1-p)^gamma."""
-    return Derivation(factor_steps())
 
 
 @ours(
@@ -163,18 +156,14 @@ quoted(
     lambda: Unchecked(SMALLER),
 )
 
-
-@ours(
+ours(
     "kn24.fig1_gradient_where",
     "KN24 Fig. 1, read with Lin et al.'s exponent gamma, how close to 1",
     r"For every $\gamma > 0$ the gradient of $-(1-p)^\gamma\log p$ is smaller than that of cross-entropy for $p > \tau(\gamma)$, where $\tau < \frac12$, and larger for "
     r"$0 < p < \tau(\gamma)$.",
+    lambda: Derivation((*gradient_ratio_steps(), gain_at_half_step())),
     formal=formal("exact", "kn24_gradient_where"),
 )
-def fig1_gradient_where() -> Evidence:
-    """g rises from 1 and then falls to 0, so it crosses 1 once."""
-    return Derivation((*gradient_ratio_steps(), gain_at_half_step()))
-
 
 quoted(
     "kn24.fig1_gradient_diverges",

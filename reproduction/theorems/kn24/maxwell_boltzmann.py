@@ -104,7 +104,7 @@ def gibbs_steps() -> tuple[Step, ...]:
     )
 
 
-@ours(
+ours(
     "kn24.gibbs",
     "KN24 summary (TL;DR), what is known of its words",
     r"For losses $L_i$ of finitely many parameters, a prior $\pi_i > 0$ and $\beta > 0$ the right side of a "
@@ -112,15 +112,13 @@ def gibbs_steps() -> tuple[Step, ...]:
     r"\mathrm{KL}(\rho\Vert\pi)$, is least for exactly one $\rho$, the Maxwell–Boltzmann (Gibbs) posterior $\rho_i "
     r"\propto \pi_ie^{-\beta L_i}$. With a uniform "
     r"prior that is the distribution of greatest entropy among those with its mean loss.",
-)
-def gibbs() -> Evidence:
-    """Gibbs' variational principle. It holds for every loss, focal loss or another."""
-    return Derivation(
+    lambda: Derivation(
         gibbs_steps(),
         r"So the sum is $\frac1\beta(\mathrm{KL}(\rho\Vert g) - \log Z)$, with $\mathrm{KL} \ge 0$ and 0 at $\rho = "
         r"g$ alone. Nothing in it is about focal loss: it holds "
         r"for every loss.",
-    )
+    ),
+)
 
 
 def bound_slope() -> sp.Expr:

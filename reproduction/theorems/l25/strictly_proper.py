@@ -14,13 +14,11 @@ from reproduction.ledger.evidence import Counterexample, Derivation, Disproof, E
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import stationarity_steps
-from reproduction.theorems.lemmas.curvature import convexity_proof
+from reproduction.theorems.lemmas.binary_map import map_slope_steps, stationarity_steps
+from reproduction.theorems.lemmas.curvature import convexity_proof, gradient_limit_steps
 from reproduction.theorems.lemmas.entropy_bound import divergence_step, entropy_bound_steps
-from reproduction.theorems.lemmas.gradient_limit import gradient_limit_steps
-from reproduction.theorems.lemmas.map_slope import map_slope_steps
-from reproduction.theorems.lemmas.squared_distance import class_share, squared_distance_steps
-from reproduction.theorems.lemmas.threshold import gain_limit_steps, gain_positive_step
+from reproduction.theorems.lemmas.fcl import class_share, squared_distance_steps
+from reproduction.theorems.lemmas.gain import gain_limit_steps, gain_positive_step
 
 CHAPTER = "12_focal_calibration_loss"
 quoted = Rows(CHAPTER, "quoted")
@@ -76,31 +74,26 @@ def order_steps() -> tuple[Step, ...]:
     )
 
 
-@paraphrased(
+paraphrased(
     "l25.order_preserving",
     "L25 Thm. A.2, section 4.2",
     r"FCL 'satisfies the Strictly Order-Preserving Property': $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
-    formal=formal("exact", "l25_order_preserving"),
-    headline="keeps the order of the classes",
-)
-def order_preserving() -> Evidence:
-    """With q_i <= q_j the two stationarity values could not be equal."""
-    return Derivation(
+    lambda: Derivation(
         order_steps(),
         r"If $p_i > p_j$ and $q_i \le q_j$: $L'_i \le L'_j < 0$ by convexity, so the first term is at most 0, the second negative and the third not "
         r"positive: the values differ, against stationarity. This holds for every $\gamma, \lambda \ge 0$.",
-    )
+    ),
+    formal=formal("exact", "l25_order_preserving"),
+    headline="keeps the order of the classes",
+)
 
-
-@quoted(
+quoted(
     "l25.a4",
     "L25 Thm. A.1 (App. A.4)",
     r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
+    lambda: Derivation((defect_step(),)),
     formal=formal("exact", "l25_strictly_convex_sum"),
 )
-def a4() -> Evidence:
-    """The defects of convexity add."""
-    return Derivation((defect_step(),))
 
 
 def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
@@ -197,16 +190,14 @@ def cross_entropy_steps() -> tuple[Step, ...]:
     )
 
 
-@reading(
+reading(
     "l25.a8_zero",
     "L25 App. A.8, case 2",
     r"In case 2 the loss 'reduces to the cross-entropy loss, which is proper but not strictly proper without additional "
     r"regularization'. (The conditions are lost; taken as: $\lambda = \gamma = 0$.)",
+    lambda: Disproof(Derivation(cross_entropy_steps())),
     formal=formal("exact", "log_loss_strictly_proper", "l25_gamma_0_strictly_proper"),
 )
-def a8_zero() -> Evidence:
-    """Cross-entropy is strictly proper."""
-    return Disproof(Derivation(cross_entropy_steps()))
 
 
 @ours(
@@ -236,50 +227,42 @@ def a8_when() -> Evidence:
     )
 
 
-@ours(
+ours(
     "l25.a8_cross_entropy",
     "L25 App. A.8, corrected",
     r"With $\lambda = 0$ FCL is strictly proper if and only if $\gamma = 0$.",
+    lambda: Derivation(
+        (*cross_entropy_steps(), *residual_steps(), *gain_limit_steps()),
+        r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$.",
+    ),
     formal=formal("exact", "l25_strictly_proper_iff"),
     corrects="l25.a8_zero",
 )
-def a8_cross_entropy() -> Evidence:
-    """gamma = 0: KL. gamma > 0: g(p) and g(1-p) have different limits as p -> 1."""
-    return Derivation(
-        (*cross_entropy_steps(), *residual_steps(), *gain_limit_steps()),
-        r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$.",
-    )
 
-
-@quoted(
+quoted(
     "l25.focal_improper",
     "L25 sections 1 and 3.1",
     r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
-    formal=formal("equivalent", "l25_focal_improper", "l25_order_preserving", "kk24_map_recovers_truth", "kk24_prop4"),
-)
-def focal_improper() -> Evidence:
-    """Order holds for lambda = 0, too; at q = p the slopes -g(p_i) differ for some p, for every gamma > 0."""
-    return Derivation(
+    lambda: Derivation(
         (*order_steps(), *residual_steps(), *gain_limit_steps()),
         r"The order of the classes is kept for $\lambda = 0$, too: classification-calibrated. $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = "
         r"p$ the slopes differ, and $p$ is no minimiser: not proper.",
-    )
+    ),
+    formal=formal("equivalent", "l25_focal_improper", "l25_order_preserving", "kk24_map_recovers_truth", "kk24_prop4"),
+)
 
-
-@quoted(
+quoted(
     "l25.a3",
     "L25 App. A.3, its conclusion",
     r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.'",
+    lambda: Counterexample(
+        r"$\gamma = 2$, $p = (0.8, 0.2)$: the residuals of the two classes at $q = p$ differ by $g(0.2) - g(0.8)$",
+        _gain_gap(),
+    ),
     formal=formal("equivalent", "l25_not_proper"),
     headline="its minimiser is the truth",
     instead="biased, by O(1/lambda)",
 )
-def a3() -> Evidence:
-    """The residual -g(p_i) at q = p is not the same for every class."""
-    return Counterexample(
-        r"$\gamma = 2$, $p = (0.8, 0.2)$: the residuals of the two classes at $q = p$ differ by $g(0.2) - g(0.8)$",
-        _gain_gap(),
-    )
 
 
 @ours(
@@ -358,17 +341,14 @@ quoted(
     ),
 )
 
-
-@ours(
+ours(
     "l25.a6_reading",
     "L25 Lemma A.3, under a reading",
     r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the lemma is true for $\gamma, \lambda > 0$ and $0 < \eta < 1$: $\varphi$ is "
     r"strictly decreasing on $(0, 1)$, tends to $\infty$ at 0 and to $-2\lambda(1-\eta)$ at 1, and has exactly one root.",
+    lambda: Derivation(phi_steps()),
     formal=formal("exact", "l25_phi"),
 )
-def a6_reading() -> Evidence:
-    """phi' = -eta L'' - 2 lambda < 0, and the limits of L'."""
-    return Derivation(phi_steps())
 
 
 @ours(
@@ -397,17 +377,14 @@ def a6_mapping() -> Evidence:
     )
 
 
-@ours(
+ours(
     "l25.a6_root_corrected",
     "L25 App. A.6, what the root is, under the reading of l25.a6_reading",
     r"The root of $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ lies above $\eta$ for every $\gamma > 0$ and $\lambda > 0$, "
     r"$0 < \eta < 1$: the mapping is unique, and not the identity.",
+    lambda: Derivation((*phi_steps(), *residual_steps(), gain_positive_step())),
     formal=formal("exact", "l25_phi", "l25_phi_root_above"),
 )
-def a6_root_corrected() -> Evidence:
-    """phi decreases and phi(eta) = g(eta) > 0."""
-    return Derivation((*phi_steps(), *residual_steps(), gain_positive_step()))
-
 
 quoted(
     "l25.a9",
@@ -416,26 +393,20 @@ quoted(
     lambda: Unchecked("the text at hand has lost the formula; l25.a9_reading proves that of M20, which it builds on"),
 )
 
-
-@ours(
+ours(
     "l25.a9_reading",
     "L25 Eq. (8), under the reading that it is the bound of M20 App. H",
     r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
+    lambda: Derivation((*entropy_bound_steps(), divergence_step())),
     formal=formal("exact", "m20_app_h_kl"),
 )
-def a9_reading() -> Evidence:
-    """M20 App. H, for every gamma >= 0."""
-    return Derivation((*entropy_bound_steps(), divergence_step()))
 
-
-@ours(
+ours(
     "l25.eq8_entropy",
     "L25 section 2.5, under the reading of l25.a9_reading",
     r"Under this reading, and at fixed $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
+    lambda: Derivation((*entropy_bound_steps(), divergence_step(), entropy_rate_step())),
 )
-def eq8_entropy() -> Evidence:
-    """The bound is linear in the entropy of the prediction."""
-    return Derivation((*entropy_bound_steps(), divergence_step(), entropy_rate_step()))
 
 
 def entropy_rate_step(weight: Any = -g) -> Step:
@@ -462,21 +433,18 @@ quoted(
     ),
 )
 
-
-@ours(
+ours(
     "l25.higher_entropy_two_classes",
     "L25 section 3.1, in theory",
     r"For two classes and $\gamma > 0$ the minimiser of the focal loss has a higher entropy and a smaller top probability than every "
     r"truth but 0, $\frac12$ and 1, however near to 0 or 1.",
-    formal=formal("exact", "l25_higher_entropy", "kk24_map_recovers_truth", "kk24_prop4"),
-)
-def higher_entropy_two_classes() -> Evidence:
-    """The slope of the map in logits exceeds 1, so the minimiser is nearer to one half; entropy falls away from there."""
-    return Derivation(
+    lambda: Derivation(
         (*stationarity_steps(), *convexity_proof().steps, *map_slope_steps(), entropy_slope_step()),
         r"The map takes the minimiser to the truth, fixes $\frac12$ (logit 0) and stretches logits: $|\operatorname{logit} p| > |\operatorname{logit} q|$, "
         r"for $q$ as near to 0 or 1 as one likes.",
-    )
+    ),
+    formal=formal("exact", "l25_higher_entropy", "kk24_map_recovers_truth", "kk24_prop4"),
+)
 
 
 def entropy_slope_step(other: Any = 1 - q) -> Step:

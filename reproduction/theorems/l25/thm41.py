@@ -13,10 +13,9 @@ from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems.lemmas.confidence import confidence_proof, drop_of_tied_classes, tied_classes_fall_steps
 from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.entropy_terms import entropy_terms_steps
-from reproduction.theorems.lemmas.fcl_minimiser import candidate, slack
-from reproduction.theorems.lemmas.squared_distance import squared_distance_steps
-from reproduction.theorems.lemmas.threshold import gain_positive_step
+from reproduction.theorems.lemmas.entropy_ratio import entropy_terms_steps
+from reproduction.theorems.lemmas.fcl import candidate, slack, squared_distance_steps
+from reproduction.theorems.lemmas.gain import gain_positive_step
 from reproduction.theorems.lemmas.weight import lagrange_steps
 
 CHAPTER = "12_focal_calibration_loss"
@@ -99,15 +98,13 @@ def thm41_norm() -> Evidence:
     )
 
 
-@quoted(
+quoted(
     "l25.thm41_norms",
     "L25 App. A.2, step 2",
     r"'[T]he infinity norm is less than or equal to the Euclidean norm.' (The formula beside these words is lost; the words suffice.)",
+    lambda: Derivation((norms_step(),), "The sum of squares is at least each of them, the largest, too."),
     formal=formal("equivalent", "l25_thm41_norms"),
 )
-def thm41_norms() -> Evidence:
-    """The square of the Euclidean norm, less that of one class."""
-    return Derivation((norms_step(),), "The sum of squares is at least each of them, the largest, too.")
 
 
 def norms_step(power: int = 2) -> Step:

@@ -1,11 +1,11 @@
-"""Focal loss is convex in the probability, the sign of L'': Props. 1 and 4, KN24 Fig. 1, and the FCL risk of L25."""
+"""Focal loss is convex in the probability, and its slope vanishes at 1: KK24 Props. 1 and 4, KN24 Fig. 1, L25."""
 
 from __future__ import annotations
 
 import sympy as sp
 
 from focal_lib.theory.second_derivative import convexity_factor
-from reproduction.ledger.evidence import Derivation, step
+from reproduction.ledger.evidence import Derivation, Step, step
 from reproduction.theorems import symbols
 
 x = sp.Symbol("x", positive=True)  # q = exp(-x)
@@ -33,3 +33,21 @@ def convexity_proof() -> Derivation:
 
 def _tidy(expression: sp.Expr) -> sp.Expr:
     return sp.simplify(sp.powsimp(sp.expand(expression), force=True))
+
+
+g = sp.Symbol("gamma", positive=True)
+r = sp.Symbol("r", positive=True)  # 1 - q
+
+
+def gradient_limit_steps() -> tuple[Step, ...]:
+    """L' = gamma r^gamma log(1-r)/r - r^gamma/(1-r) with r = 1 - p: both terms vanish as r -> 0."""
+    slope = symbols.focal_loss_slope(1 - r, g)
+    return (
+        step(
+            r"$L' = \gamma r^\gamma\frac{\log(1-r)}{r} - \frac{r^\gamma}{1-r}$ with $r = 1-p$",
+            slope,
+            g * r**g * sp.log(1 - r) / r - r**g / (1 - r),
+        ),
+        step(r"$\frac{\log(1-r)}{r} \to -1$", sp.limit(sp.log(1 - r) / r, r, 0, "+"), -1),
+        step(r"$r^\gamma \to 0$ for every $\gamma > 0$: $L' \to 0$", sp.limit(r**g, r, 0, "+"), 0),
+    )

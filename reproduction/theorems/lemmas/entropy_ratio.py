@@ -1,4 +1,4 @@
-"""b(q) = -q log q / (1-q) is increasing and concave with increasing second derivative: used in Props. 3 and 5."""
+"""The signs of b(q) = -q log q / (1-q), of its derivatives, and of the difference of the two terms of an entropy."""
 
 from __future__ import annotations
 
@@ -60,4 +60,19 @@ def log_entropy_ratio_steps() -> tuple[Step, ...]:
             + 3 * g**2 * rise * fall / (1 + g * value) ** 2
             + 2 * (g * rise) ** 3 / (1 + g * value) ** 3,
         ),
+    )
+
+
+def entropy_terms_steps() -> tuple[Step, ...]:
+    """f(p) = (1-p) log(1-p) - p log p is positive on (0, 1/2)."""
+    f = (1 - q) * sp.log(1 - q) - q * sp.log(q)
+    return (
+        step(r"$f = (1-p)\log(1-p) - p\log p$ is 0 at $\frac12$", f.subs(q, sp.Rational(1, 2)), 0),
+        step(r"and at 0", sp.limit(f, q, 0, "+"), 0),
+        step(
+            r"$f'' = \frac{1}{1-p} - \frac1p < 0$ on $(0, \frac12)$: $f > 0$ there",
+            sp.diff(f, q, 2),
+            1 / (1 - q) - 1 / q,
+        ),
+        step(r"$f(1-p) = -f(p)$", f.subs(q, 1 - q) + f, 0),
     )

@@ -12,11 +12,10 @@ from reproduction.ledger.evidence import Derivation, Evidence, Step, step, step_
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import stationarity_steps
+from reproduction.theorems.lemmas.binary_map import map_slope_steps, stationarity_steps
+from reproduction.theorems.lemmas.confidence import sharper_proof
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.entropy_bound import divergence_step, entropy_bound_steps
-from reproduction.theorems.lemmas.map_slope import map_slope_steps
-from reproduction.theorems.lemmas.sharpness import sharper_proof
 from reproduction.theorems.lemmas.weight import lagrange_steps, printed_weight_steps
 
 CHAPTER = "10_gradient_factor"
@@ -28,17 +27,15 @@ g = sp.Symbol("gamma", positive=True)
 x = sp.Symbol("x", positive=True)  # -log q_i
 
 
-@quoted(
+quoted(
     "m20.app_h",
     "M20 App. H",
     r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma\,\mathrm{Entropy}(q)$.",
+    lambda: Derivation(entropy_bound_steps()),
     formal=formal("exact", "m20_app_h"),
     headline="focal loss >= cross-entropy - gamma entropy",
     instead="for every gamma >= 0",
 )
-def app_h() -> Evidence:
-    """For every gamma >= 0 and every soft label."""
-    return Derivation(entropy_bound_steps())
 
 
 @quoted(
@@ -126,16 +123,14 @@ def hoelder_steps() -> tuple[Step, ...]:
     )
 
 
-@reading(
+reading(
     "m20.app_h_hoelder",
     "M20 App. H, third and fourth step",
     r"'By Hölder's inequality with $p = \infty$, $q = 1$': $-\gamma\,\vert\sum_ip_iq_i\log q_i\vert \ge -\gamma\max_jp_j\sum_i\vert "
     r"q_i\log q_i\vert$, and since '$\forall i\ p_i \le 1$' this is at least $\gamma\sum_iq_i\log q_i = -\gamma\,\mathrm{Entropy}(q)$. (The bars on the left, "
     r"not in the text at hand, are ours.)",
+    lambda: Derivation(hoelder_steps()),
 )
-def app_h_hoelder() -> Evidence:
-    """Every term of either sum has one sign, so it is true class by class."""
-    return Derivation(hoelder_steps())
 
 
 @ours(
@@ -172,15 +167,13 @@ def app_h_sign() -> Evidence:
     )
 
 
-@quoted(
+quoted(
     "m20.app_h_kl",
     "M20 App. H, last steps",
     r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
+    lambda: Derivation((*entropy_bound_steps(), divergence_step())),
     formal=formal("exact", "m20_app_h_kl"),
 )
-def app_h_kl() -> Evidence:
-    """CE = KL + H(p), class by class."""
-    return Derivation((*entropy_bound_steps(), divergence_step()))
 
 
 @reading(
@@ -237,14 +230,12 @@ def entropy_many_classes() -> Evidence:
     )
 
 
-@ours(
+ours(
     "m20.entropy_three_classes",
     "M20 App. H, the case of three classes",
     r"With three classes a focal solution never has lower entropy than the cross-entropy solution, for any $\gamma > 0$.",
+    lambda: Derivation(sharper_proof().steps, MAJORISED),
 )
-def entropy_three_classes() -> Evidence:
-    """By majorisation: the map, which leads from the focal solution to the other, raises the top and lowers the bottom."""
-    return Derivation(sharper_proof().steps, MAJORISED)
 
 
 MAJORISED = (

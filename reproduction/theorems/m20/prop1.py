@@ -11,11 +11,13 @@ from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.gain_curvature import gain_concave_steps, gain_curvature_steps, gain_slope_end_steps
-from reproduction.theorems.lemmas.threshold import (
+from reproduction.theorems.lemmas.gain import (
     gain_at_half_step,
+    gain_concave_steps,
+    gain_curvature_steps,
     gain_limit_steps,
     gain_positive_step,
+    gain_slope_end_steps,
     larger_gamma_steps,
     threshold_steps,
 )
@@ -82,16 +84,14 @@ def prop1_iff() -> Evidence:
     )
 
 
-@paraphrased(
+paraphrased(
     "m20.k_decreasing",
     "M20 App. B, Eq. (9)",
     r"$k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$ decreases, from 1 at $p \to 0$ to $-(1+\gamma)$ at $p \to 1$, and "
     r"has the sign of $\partial_p g$. ($\gamma > 0$, $0 < p < 1$.)",
+    lambda: Derivation(threshold_steps()),
     formal=formal("equivalent", "m20_k", "m20_gain_slope"),
 )
-def k_decreasing() -> Evidence:
-    """The derivative of log g, and the logarithmic mean."""
-    return Derivation(threshold_steps())
 
 
 @quoted(
@@ -116,46 +116,38 @@ def g_slope_decreasing() -> Evidence:
     )
 
 
-@quoted(
+quoted(
     "m20.g_unimodal",
     "M20 App. B, proof of Prop. 4",
     r"$g$ 'first monotonically increases starting from 1' (as $p \to 0$) 'and then monotonically decreases down to 0' (at $p = 1$). (For "
     r"$\gamma > 0$; at 0 $g$ is constant.)",
+    lambda: Derivation((*threshold_steps(), *gain_limit_steps())),
     formal=formal("exact", "m20_unimodal", "m20_gain_slope", "m20_gain_ends"),
 )
-def g_unimodal() -> Evidence:
-    """Only the sign of k is needed, not the slope's decrease, from which the paper concludes it."""
-    return Derivation((*threshold_steps(), *gain_limit_steps()))
 
-
-@reading(
+reading(
     "m20.threshold",
     "M20 section 4, on Fig. 4a",
     r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
     r"$g > 1$. (Taken as: for $0 < p < p_0$; at $p = 0$ itself $g = 1$.)",
-    formal=formal("equivalent", "m20_threshold"),
-)
-def threshold() -> Evidence:
-    """g rises from 1, falls to 0: it crosses 1 once. The threshold is tau(gamma) < 1/2."""
-    return Derivation(
+    lambda: Derivation(
         (*threshold_steps(), gain_at_half_step()),
         r"At $p = 0$ itself $g = 1$, so the paper's $[0, p_0)$ is $(0, p_0)$.",
-    )
+    ),
+    formal=formal("equivalent", "m20_threshold"),
+)
 
-
-@reading(
+reading(
     "m20.regularises_more",
     "M20 section 4, on Fig. 4a",
     r"'With higher values of $\gamma$, the fall in $g$ gets steeper. We would thus expect the weight regularisation effect to be "
     r"higher for models that use higher values of $\gamma$.' (Of the second sentence, taken as: for $\frac12 \le p < 1$ a larger $\gamma$ gives a smaller factor $g$.)",
-    formal=formal("exact", "m20_regularises_more"),
-)
-def regularises_more() -> Evidence:
-    """d log g / d gamma is at most its value at gamma = 0, which is not positive for p >= 1/2."""
-    return Derivation(
+    lambda: Derivation(
         larger_gamma_steps(),
         r"$f$ is odd around $\frac12$, so it is negative on $(\frac12, 1)$, where it is positive on $(0, \frac12)$.",
-    )
+    ),
+    formal=formal("exact", "m20_regularises_more"),
+)
 
 
 @reading(
@@ -170,15 +162,13 @@ def fig4a_seven() -> Evidence:
     return All((there, Derivation((*threshold_steps(), gain_at_half_step(), *larger_gamma_steps()))))
 
 
-@reading(
+reading(
     "m20.g_at_019",
     "M20 section 5",
     r"'$g(0.19, 5) \approx 1$.' (Taken as: within 0.05.)",
+    lambda: Measurement(r"$g(0.19, 5)$", "about 1", _gain(0.19, 5), expected=1.0, tolerance=0.05),
     formal=formal("exact", "m20_g_at_019"),
 )
-def g_at_019() -> Evidence:
-    """1.028; exactly 1 at 0.1968."""
-    return Measurement(r"$g(0.19, 5)$", "about 1", _gain(0.19, 5), expected=1.0, tolerance=0.05)
 
 
 def _gain(p: float, gamma: float) -> float:

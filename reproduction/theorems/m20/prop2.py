@@ -10,9 +10,9 @@ from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.confidence import critical_gamma_steps
-from reproduction.theorems.lemmas.entropy_terms import entropy_terms_steps
+from reproduction.theorems.lemmas.entropy_ratio import entropy_terms_steps
+from reproduction.theorems.lemmas.gain import larger_gamma_steps, threshold_steps
 from reproduction.theorems.lemmas.published import published_lambert_step
-from reproduction.theorems.lemmas.threshold import larger_gamma_steps, threshold_steps
 
 CHAPTER = "10_gradient_factor"
 quoted = Rows(CHAPTER, "quoted")
@@ -172,16 +172,14 @@ def principal_branch() -> Evidence:
     )
 
 
-@ours(
+ours(
     "m20.principal_branch_corrected",
     "M20 App. B, proof of Prop. 4, corrected",
     r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
+    lambda: Derivation((*lambert_steps(), *branch_steps())),
     formal=formal("exact", "m20_principal_branch_is_zero"),
     corrects="m20.principal_branch",
 )
-def principal_branch_corrected() -> Evidence:
-    """W = y0 belongs to gamma = 0, and y0 > -1 is on the principal branch."""
-    return Derivation((*lambert_steps(), *branch_steps()))
 
 
 @quoted(
