@@ -70,6 +70,11 @@ def step_of_several(text: str, *equations: tuple[Any, Any]) -> Step:
     return Step(text, tuple(sp.simplify(sp.sympify(left) - sp.sympify(right)) for left, right in equations))
 
 
+def proof(*steps: Step, remark: str = "", where: sp.Set | None = None) -> Derivation:
+    """The derivation by these steps, for a claim that writes them out."""
+    return Derivation(steps, remark, where)
+
+
 @dataclass(frozen=True)
 class Derivation:
     """A proof whose every step sympy reduced to 0 or to true: PROVED. A step that two lemmas share stands once."""

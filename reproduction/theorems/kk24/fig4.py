@@ -12,14 +12,12 @@ from focal_lib.theory.proper import (
     focal_minimiser,
     proper_focal_loss,
 )
-from reproduction.ledger.evidence import All, Derivation, Evidence, step
+from reproduction.ledger.evidence import All, Evidence, proof, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.fcl import squared_distance_steps
-from reproduction.theorems.lemmas.weight import lagrange_steps
+from reproduction.theorems.lemmas import curvature, fcl, weight
 
 CHAPTER = "05_simplex"
 quoted = Rows(CHAPTER, "quoted")
@@ -38,18 +36,12 @@ PERCENTILES = (3, 12, 20)
 )
 def fig4_minimum() -> Evidence:
     """The Brier risk is a squared distance; the other two by stationarity and convexity."""
-    return Derivation(
-        (
-            *squared_distance_steps(),
-            *lagrange_steps(),
-            step(
-                r"at $\gamma = 0$, cross-entropy, $w(q) = q$: stationary only at $p$",
-                symbols.weight(gamma=0),
-                symbols.q,
-            ),
-            *convexity_proof().steps,
-        ),
-        r"Brier: the risk is a squared distance from $p$ and a constant, so it is least at $p$ and its isolines are circles. The other two risks are strictly convex in what the model says, so the stationary point is the minimum: for the focal loss where the map of $q$ "
+    return proof(
+        *fcl.squared_distance_steps(),
+        *weight.lagrange_steps(),
+        step(r"at $\gamma = 0$, cross-entropy, $w(q) = q$: stationary only at $p$", symbols.weight(gamma=0), symbols.q),
+        *curvature.convexity_proof().steps,
+        remark=r"Brier: the risk is a squared distance from $p$ and a constant, so it is least at $p$ and its isolines are circles. The other two risks are strictly convex in what the model says, so the stationary point is the minimum: for the focal loss where the map of $q$ "
         r"is $p$, and its proper part, a function of the mapped prediction, is least at $p$ (Prop. 4).",
     )
 

@@ -8,12 +8,12 @@ import sympy as sp
 
 from focal_lib.theory.second_derivative import convexity_factor
 from reproduction.ledger.certificates import balls
-from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, step
+from reproduction.ledger.evidence import Counterexample, Evidence, Step, proof, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.curvature import convexity_proof
+from reproduction.theorems.lemmas import curvature
 
 CHAPTER = "02_convexity"
 quoted = Rows(CHAPTER, "quoted")
@@ -33,7 +33,7 @@ x = sp.Symbol("x", positive=True)  # q = exp(-x)
 )
 def prop1() -> Evidence:
     """Convexity, by the sign of L''."""
-    return convexity_proof()
+    return curvature.convexity_proof()
 
 
 @paraphrased(
@@ -50,12 +50,10 @@ def prop1_multiclass() -> Evidence:
     loss = sum(yi * symbols.focal_loss(qi) for yi, qi in zip(y, q, strict=True))
     mixed = [sp.diff(loss, a, b) for i, a in enumerate(q) for b in q[i + 1 :]]
     own = sp.diff(loss, q[0], 2) - y[0] * sp.diff(symbols.focal_loss(q[0]), q[0], 2)
-    return Derivation(
-        (
-            *(step("a mixed second derivative is 0", m, 0) for m in mixed),
-            step(r"the diagonal entry is $y_i L''(q_i)$", own, 0),
-            *convexity_proof().steps,
-        )
+    return proof(
+        *(step("a mixed second derivative is 0", m, 0) for m in mixed),
+        step(r"the diagonal entry is $y_i L''(q_i)$", own, 0),
+        *curvature.convexity_proof().steps,
     )
 
 
@@ -71,20 +69,18 @@ def prop1_negative() -> Evidence:
     a, r = sp.symbols("a r", positive=True)  # gamma = -a/(1+a) runs through (-1, 0); r = 1 - q
     negative = -a / (1 + a)
     near_one = sp.limit(convexity_factor(1 - r, negative, sp.log) / r, r, 0, "+")
-    return Derivation(
-        (
-            *convexity_proof().steps,
-            step(
-                r"$\gamma = -\frac{a}{1+a}$, $a > 0$: $(1-q)^{1-\gamma}L'' \to \gamma(\gamma+1)$ as $q \to 1$",
-                near_one,
-                negative * (negative + 1),
-            ),
-            step(r"which is negative", sp.simplify(near_one).is_negative),
-            Step(
-                r"for example $\gamma = -\frac12$, $q = 0.9$, in ball arithmetic",
-                negative_gamma_point().verdict == Verdict.REFUTED,
-            ),
-        )
+    return proof(
+        *curvature.convexity_proof().steps,
+        step(
+            r"$\gamma = -\frac{a}{1+a}$, $a > 0$: $(1-q)^{1-\gamma}L'' \to \gamma(\gamma+1)$ as $q \to 1$",
+            near_one,
+            negative * (negative + 1),
+        ),
+        step(r"which is negative", sp.simplify(near_one).is_negative),
+        Step(
+            r"for example $\gamma = -\frac12$, $q = 0.9$, in ball arithmetic",
+            negative_gamma_point().verdict == Verdict.REFUTED,
+        ),
     )
 
 

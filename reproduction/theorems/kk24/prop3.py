@@ -12,25 +12,19 @@ from focal_lib.theory.temperature_bounds import (
     temperature_bounds_by_search,
 )
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import All, Derivation, Evidence, Step, Unchecked, step, step_of_several
+from reproduction.ledger.evidence import All, Evidence, Step, Unchecked, proof, step, step_of_several
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import (
-    gap_slope_below_log_steps,
-    gap_slope_steps,
-    logit_gap_steps,
-    map_slope_steps,
-    slope_of_u_steps,
-)
+from reproduction.theorems.lemmas import binary_map
 
 CHAPTER = "04_temperature_bounds"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")
-s = symbols.s
+s, g = symbols.s, symbols.g
 
 
 quoted(
@@ -39,9 +33,10 @@ quoted(
     # one of the temperatures is damaged there and whole in App. A.3
     r"For all logits and $\gamma > 0$ the map can 'be bounded between two temperature scaling maps' with "
     r"$T = \frac{1}{\gamma+1}$ and $T = \frac{1}{\gamma+1-\frac12\log(\gamma+1)}$.",
-    lambda: Derivation(
-        (*gap_slope_steps(), *logit_gap_steps()),
-        r"$\beta(s) = \gamma + 1 - R(s)/s$ lies between $\gamma + 1 - \frac12\log(1+\gamma)$ and $\gamma + 1$.",
+    lambda: proof(
+        *binary_map.gap_slope_steps(),
+        *binary_map.logit_gap_steps(),
+        remark=r"$\beta(s) = \gamma + 1 - R(s)/s$ lies between $\gamma + 1 - \frac12\log(1+\gamma)$ and $\gamma + 1$.",
     ),
     formal=formal("exact", "kk24_prop3"),
     headline="the binary map lies between two temperatures",
@@ -58,17 +53,14 @@ quoted(
 )
 def prop3_log() -> Evidence:
     """The bound of logit_gap_steps; and R'(0)/log(1+gamma) tends to that factor as gamma -> 0."""
-    g = sp.Symbol("gamma", positive=True)
     at_zero = sp.diff(symbols.logit_gap(s, g), s).subs(s, 0)
-    return Derivation(
-        (
-            *logit_gap_steps(),
-            step(
-                r"$\lim_{\gamma\to0} \frac{R'(0)}{\log(1+\gamma)} = 2\log2-1$: no smaller factor will do",
-                sp.limit(sp.simplify(at_zero) / sp.log(1 + g), g, 0, "+"),
-                2 * sp.log(2) - 1,
-            ),
-        )
+    return proof(
+        *binary_map.logit_gap_steps(),
+        step(
+            r"$\lim_{\gamma\to0} \frac{R'(0)}{\log(1+\gamma)} = 2\log2-1$: no smaller factor will do",
+            sp.limit(sp.simplify(at_zero) / sp.log(1 + g), g, 0, "+"),
+            2 * sp.log(2) - 1,
+        ),
     )
 
 
@@ -80,15 +72,14 @@ def prop3_log() -> Evidence:
 )
 def prop3_simple() -> Evidence:
     """R' in (0, 1) gives gamma < beta < gamma + 1; and log(1+gamma)/2 > 1 beyond e^2 - 1."""
-    g = sp.Symbol("gamma", positive=True)
     root = sp.solve(sp.Eq(sp.log(1 + g) / 2, 1), g)
-    return Derivation(
-        (*map_slope_steps(), step(r"$\frac12\log(1+\gamma) = 1$ only at $e^2-1$", root[0], sp.E**2 - 1)),
-        r"Means of a slope between $\gamma$ and $\gamma + 1$ lie between them.",
+    return proof(
+        *binary_map.map_slope_steps(),
+        step(r"$\frac12\log(1+\gamma) = 1$ only at $e^2-1$", root[0], sp.E**2 - 1),
+        remark=r"Means of a slope between $\gamma$ and $\gamma + 1$ lie between them.",
     )
 
 
-# The bound cannot be read with certainty.
 quoted(
     "kk24.prop3_proof_bound",
     "KK24 App. A.3, proof",
@@ -99,7 +90,6 @@ quoted(
     ),
 )
 
-# The formula of the function is damaged.
 quoted(
     "kk24.prop3_proof_comparison_holds",
     "KK24 App. A.3, proof",
@@ -119,18 +109,16 @@ quoted(
 )
 def prop3_proof_comparison_reading() -> Evidence:
     """f' = R' e^R with R' below half of log(1 + gamma), which gives the bound of Prop. 3 besides."""
-    g, gap = sp.Symbol("gamma", positive=True), sp.Function("R")(s)
-    return Derivation(
-        (
-            *gap_slope_below_log_steps(),
-            step(r"$f = e^R$ has $f' = R'e^R$", sp.diff(sp.exp(gap), s), gap.diff(s) * sp.exp(gap)),
-            step(
-                r"$(\gamma+1)^{s/2}$ has the derivative $\frac12\log(\gamma+1)\,(\gamma+1)^{s/2}$",
-                sp.diff((g + 1) ** (s / 2), s),
-                sp.log(g + 1) / 2 * (g + 1) ** (s / 2),
-            ),
+    gap = sp.Function("R")(s)
+    return proof(
+        *binary_map.gap_slope_below_log_steps(),
+        step(r"$f = e^R$ has $f' = R'e^R$", sp.diff(sp.exp(gap), s), gap.diff(s) * sp.exp(gap)),
+        step(
+            r"$(\gamma+1)^{s/2}$ has the derivative $\frac12\log(\gamma+1)\,(\gamma+1)^{s/2}$",
+            sp.diff((g + 1) ** (s / 2), s),
+            sp.log(g + 1) / 2 * (g + 1) ** (s / 2),
         ),
-        r"For $s > 0$, $R(s) = \int_0^sR' < \frac s2\log(\gamma+1)$, which is Prop. 3 once more, and so "
+        remark=r"For $s > 0$, $R(s) = \int_0^sR' < \frac s2\log(\gamma+1)$, which is Prop. 3 once more, and so "
         r"$f' = R'e^R < \frac12\log(\gamma+1)\,(\gamma+1)^{s/2}$.",
     )
 
@@ -143,28 +131,25 @@ def prop3_proof_comparison_reading() -> Evidence:
 )
 def prop3_proof_gap() -> Evidence:
     """A constant C with f' <= C <= ((gamma+1)^(s/2))' for every s > 0 must be at most log(gamma+1)/2; at gamma = 4 none is."""
-    g = sp.Symbol("gamma", positive=True)
     power, below = (g + 1) ** (s / 2), (g + 1) / 2 - sp.log(g + 1) / 2
     with balls.precision():
         point, four = balls.exact("2.7"), balls.exact(4)
         slope = formulas.logit_gap(point, four).exp() * four * formulas.logit_gap_slope(point, four)
         exceeds = slope - balls.exact(5).log() / 2 > 0
-    return Derivation(
-        (
-            step(
-                r"$\frac{d}{ds}(\gamma+1)^{s/2} = \frac12\log(\gamma+1)$ at $s = 0$",
-                sp.diff(power, s).subs(s, 0),
-                sp.log(g + 1) / 2,
-            ),
-            step_of_several(
-                r"$\frac{\gamma+1}{2} - \frac12\log(\gamma+1)$ is $\frac12$ at $\gamma = 0$ with derivative "
-                r"$\frac{\gamma}{2(\gamma+1)} > 0$",
-                (below.subs(g, 0), sp.Rational(1, 2)),
-                (sp.diff(below, g), g / (2 * (g + 1))),
-            ),
-            Step(r"$\gamma = 4$, $s = 2.7$: $f' > \frac12\log 5$, in ball arithmetic", bool(exceeds)),
+    return proof(
+        step(
+            r"$\frac{d}{ds}(\gamma+1)^{s/2} = \frac12\log(\gamma+1)$ at $s = 0$",
+            sp.diff(power, s).subs(s, 0),
+            sp.log(g + 1) / 2,
         ),
-        r"Prop. 3's bound itself is true, with another proof.",
+        step_of_several(
+            r"$\frac{\gamma+1}{2} - \frac12\log(\gamma+1)$ is $\frac12$ at $\gamma = 0$ with derivative "
+            r"$\frac{\gamma}{2(\gamma+1)} > 0$",
+            (below.subs(g, 0), sp.Rational(1, 2)),
+            (sp.diff(below, g), g / (2 * (g + 1))),
+        ),
+        Step(r"$\gamma = 4$, $s = 2.7$: $f' > \frac12\log 5$, in ball arithmetic", bool(exceeds)),
+        remark=r"Prop. 3's bound itself is true, with another proof.",
     )
 
 
@@ -177,22 +162,19 @@ def prop3_proof_gap() -> Evidence:
 )
 def prop3_proof_increasing() -> Evidence:
     """f = (1 + gamma u(s))/(1 + gamma u(-s)) with u' = u - q > 0."""
-    g = sp.Symbol("gamma", positive=True)
-    return Derivation(
-        (
-            step_of_several(
-                r"$f = e^R = \frac{1+\gamma u(s)}{1+\gamma u(-s)}$, $u(s) = e^s\log(1+e^{-s})$, is 1 at $s = 0$",
-                (sp.exp(symbols.logit_gap(s, g)), (1 + g * symbols.u(s)) / (1 + g * symbols.u(-s))),
-                (sp.exp(symbols.logit_gap(s, g)).subs(s, 0), 1),
-            ),
-            *slope_of_u_steps()[:2],
-            step_of_several(
-                r"the numerator has the slope $\gamma(u-q) > 0$, the denominator $-\gamma(\bar u - \bar q) < 0$",
-                (sp.diff(1 + g * symbols.u(s), s), g * (symbols.u(s) - 1 / (1 + sp.exp(-s)))),
-                (sp.diff(1 + g * symbols.u(-s), s), -g * (symbols.u(-s) - 1 / (1 + sp.exp(s)))),
-            ),
+    return proof(
+        step_of_several(
+            r"$f = e^R = \frac{1+\gamma u(s)}{1+\gamma u(-s)}$, $u(s) = e^s\log(1+e^{-s})$, is 1 at $s = 0$",
+            (sp.exp(symbols.logit_gap(s, g)), (1 + g * symbols.u(s)) / (1 + g * symbols.u(-s))),
+            (sp.exp(symbols.logit_gap(s, g)).subs(s, 0), 1),
         ),
-        r"$u > q > 0$, so both are positive.",
+        *binary_map.slope_of_u_steps()[:2],
+        step_of_several(
+            r"the numerator has the slope $\gamma(u-q) > 0$, the denominator $-\gamma(\bar u - \bar q) < 0$",
+            (sp.diff(1 + g * symbols.u(s), s), g * (symbols.u(s) - 1 / (1 + sp.exp(-s)))),
+            (sp.diff(1 + g * symbols.u(-s), s), -g * (symbols.u(-s) - 1 / (1 + sp.exp(s)))),
+        ),
+        remark=r"$u > q > 0$, so both are positive.",
     )
 
 
@@ -212,25 +194,23 @@ def prop3_proof_discriminant() -> Evidence:
         log2 = balls.exact(2).log()
         lead, printed = 2 * log2**2 - 1, -3 + 12 * log2**2 - 4 * log2
         other = (1 - 3 * log2) ** 2 - 4 * log2
-    return Derivation(
-        (
-            step_of_several(
-                r"the discriminant of the first is $(4\log^22 - 4\log2 + 1) + 8\log^22 - 4 = -3 + 12\log^22 - 4\log2$",
-                (first.discriminant(), (4 * two**2 - 4 * two + 1) + 8 * two**2 - 4),
-                (first.discriminant(), -3 + 12 * two**2 - 4 * two),
-            ),
-            Step(
-                rf"it is negative, {float(printed.mid()):.6f}, as is $2\log^22 - 1$, in ball arithmetic",
-                bool(printed < 0 and lead < 0),
-            ),
-            step(
-                r"that of the second is $(1-3\log2)^2 - 4\log2$",
-                second.discriminant(),
-                (1 - 3 * two) ** 2 - 4 * two,
-                sp.expand,
-            ),
-            Step(r"negative as well, and $\log2 > 0$", bool(other < 0 and log2 > 0)),
-        )
+    return proof(
+        step_of_several(
+            r"the discriminant of the first is $(4\log^22 - 4\log2 + 1) + 8\log^22 - 4 = -3 + 12\log^22 - 4\log2$",
+            (first.discriminant(), (4 * two**2 - 4 * two + 1) + 8 * two**2 - 4),
+            (first.discriminant(), -3 + 12 * two**2 - 4 * two),
+        ),
+        Step(
+            rf"it is negative, {float(printed.mid()):.6f}, as is $2\log^22 - 1$, in ball arithmetic",
+            bool(printed < 0 and lead < 0),
+        ),
+        step(
+            r"that of the second is $(1-3\log2)^2 - 4\log2$",
+            second.discriminant(),
+            (1 - 3 * two) ** 2 - 4 * two,
+            sp.expand,
+        ),
+        Step(r"negative as well, and $\log2 > 0$", bool(other < 0 and log2 > 0)),
     )
 
 
@@ -239,9 +219,10 @@ reading(
     "KK24 App. A.3, proof",
     r"$f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$). (The sign is turned in the text at hand and right where "
     r"the step is announced. Whether it follows from 'the same considerations' is kk24.prop3_proof_negative_gap.)",
-    lambda: Derivation(
-        (*gap_slope_steps(), *logit_gap_steps()),
-        r"$f(-s) = e^{-R(s)} > (\gamma+1)^{-s/2}$ for $s > 0$. (That the printed considerations do not give it: kk24.prop3_proof_negative_gap.)",
+    lambda: proof(
+        *binary_map.gap_slope_steps(),
+        *binary_map.logit_gap_steps(),
+        remark=r"$f(-s) = e^{-R(s)} > (\gamma+1)^{-s/2}$ for $s > 0$. (That the printed considerations do not give it: kk24.prop3_proof_negative_gap.)",
     ),
     formal=formal("exact", "kk24_prop3_proof_negative"),
 )
@@ -259,36 +240,30 @@ def prop3_proof_negative_gap() -> Evidence:
     high, low = t * sp.log(1 + 1 / t), sp.log(1 + t) / t  # u(s), u(-s)
     q = t / (1 + t)
     numerator = g * (high - q) * (1 + g * low) + (1 + g * high) * g * (low - (1 - q))
-    return Derivation(
-        (
-            *gap_slope_steps(),
-            step(
-                r"$f' = \frac{N}{(1+\gamma\bar u)^2}$, $N = \gamma(u-q)(1+\gamma\bar u) + \gamma(\bar u-\bar q)(1+\gamma u)$, by $f' = R'f$",
-                numerator / (1 + g * low) ** 2,
-                (g * (high - q) / (1 + g * high) + g * (low - (1 - q)) / (1 + g * low))
-                * (1 + g * high)
-                / (1 + g * low),
-            ),
-            step(
-                r"with $t = e^s \to 0$: $\frac{u-q}{t} \to \infty$", 1 / sp.limit(high / t - 1 / (1 + t), t, 0, "+"), 0
-            ),
-            step(
-                r"and $\bar u \to 1$, so $f'/t \to \infty$, the second term of $N$ being positive",
-                sp.limit(low, t, 0, "+"),
-                1,
-            ),
-            step(
-                r"the other derivative over $t$ is $\frac12\log(\gamma+1)\,t^{\frac12\log(\gamma+1) - 1}$, at most $\frac12\log(\gamma+1)$ for "
-                r"$t \le 1$ where $\gamma + 1 \ge e^2$",
-                sp.diff((g + 1) ** (s / 2), s),
-                sp.log(g + 1) / 2 * (g + 1) ** (s / 2),
-            ),
-            step(
-                r"($(\gamma+1)^{s/2} = t^{\frac12\log(\gamma+1)}$, and the exponent is $1$ at $\gamma = e^2 - 1$)",
-                (sp.log(g + 1) / 2).subs(g, sp.E**2 - 1),
-                1,
-            ),
-        )
+    return proof(
+        *binary_map.gap_slope_steps(),
+        step(
+            r"$f' = \frac{N}{(1+\gamma\bar u)^2}$, $N = \gamma(u-q)(1+\gamma\bar u) + \gamma(\bar u-\bar q)(1+\gamma u)$, by $f' = R'f$",
+            numerator / (1 + g * low) ** 2,
+            (g * (high - q) / (1 + g * high) + g * (low - (1 - q)) / (1 + g * low)) * (1 + g * high) / (1 + g * low),
+        ),
+        step(r"with $t = e^s \to 0$: $\frac{u-q}{t} \to \infty$", 1 / sp.limit(high / t - 1 / (1 + t), t, 0, "+"), 0),
+        step(
+            r"and $\bar u \to 1$, so $f'/t \to \infty$, the second term of $N$ being positive",
+            sp.limit(low, t, 0, "+"),
+            1,
+        ),
+        step(
+            r"the other derivative over $t$ is $\frac12\log(\gamma+1)\,t^{\frac12\log(\gamma+1) - 1}$, at most $\frac12\log(\gamma+1)$ for "
+            r"$t \le 1$ where $\gamma + 1 \ge e^2$",
+            sp.diff((g + 1) ** (s / 2), s),
+            sp.log(g + 1) / 2 * (g + 1) ** (s / 2),
+        ),
+        step(
+            r"($(\gamma+1)^{s/2} = t^{\frac12\log(\gamma+1)}$, and the exponent is $1$ at $\gamma = e^2 - 1$)",
+            (sp.log(g + 1) / 2).subs(g, sp.E**2 - 1),
+            1,
+        ),
     )
 
 
@@ -331,56 +306,51 @@ def prop3_example_theory() -> Evidence:
         printed = 1 / (5 - log5 / 2)
         below = sharper < balls.exact("0.238")
         rounded = bool(printed > balls.exact("0.2375")) and bool(printed < balls.exact("0.2385"))
-    return Derivation(
-        (
-            *gap_slope_steps(),
-            *logit_gap_steps(),
-            step(
-                r"$\frac1{\gamma+1}$ at $\gamma = 4$ is 0.2",
-                1 / (symbols.gamma + 1).subs(symbols.gamma, 4),
-                sp.Rational(1, 5),
-            ),
-            Step(r"$\frac1{\gamma+1-(2\log2-1)\log(\gamma+1)}$ is below 0.238, in ball arithmetic", bool(below)),
-            Step(r"$\frac1{\gamma+1-\frac12\log(\gamma+1)}$ is 0.238 to three decimals, in ball arithmetic", rounded),
+    return proof(
+        *binary_map.gap_slope_steps(),
+        *binary_map.logit_gap_steps(),
+        step(
+            r"$\frac1{\gamma+1}$ at $\gamma = 4$ is 0.2",
+            1 / (symbols.gamma + 1).subs(symbols.gamma, 4),
+            sp.Rational(1, 5),
         ),
-        rf"$\frac15 < T = s/\operatorname{{logit}} FC(s) < {float(sharper.mid()):.4f}$ for every $s$; the printed bound, {float(printed.mid()):.4f}, "
+        Step(r"$\frac1{\gamma+1-(2\log2-1)\log(\gamma+1)}$ is below 0.238, in ball arithmetic", bool(below)),
+        Step(r"$\frac1{\gamma+1-\frac12\log(\gamma+1)}$ is 0.238 to three decimals, in ball arithmetic", rounded),
+        remark=rf"$\frac15 < T = s/\operatorname{{logit}} FC(s) < {float(sharper.mid()):.4f}$ for every $s$; the printed bound, {float(printed.mid()):.4f}, "
         r"is rounded down to 0.238, which bounds all the same.",
     )
 
 
-@paraphrased(
+paraphrased(
     "kk24.prop3_example_upper",
     "KK24 section 3.2",
     r"For $\gamma = 4$ the search over logits $(-20, 20)$ in steps of 0.001 gives the upper bound $T = 0.218$, the smallest that bounds.",
+    lambda: Measurement(
+        "upper $T$ on $(-20, 20)$", "0.218", math.ceil(1000 * temperature_bounds(4.0, radius=20)[1]) / 1000, 0.218, 1e-9
+    ),
     formal=formal("equivalent", "kk24_example_upper"),
 )
-def prop3_example_upper() -> Evidence:
-    """The exact bound, rounded up to the search's step."""
-    found = math.ceil(1000 * temperature_bounds(4.0, radius=20)[1]) / 1000
-    return Measurement("upper $T$ on $(-20, 20)$", "0.218", found, 0.218, 1e-9)
 
-
-@paraphrased(
+paraphrased(
     "kk24.prop3_example_lower",
     "KK24 section 3.2",
     r"For $\gamma = 4$ the search over logits $(-20, 20)$ in steps of 0.001 gives the lower bound $T = 0.206$, the largest that bounds.",
+    lambda: Measurement(r"lower $T$ on $(-20, 20)$", "0.206", temperature_bounds(4.0, radius=20)[0], 0.206, 1e-3),
     formal=formal("equivalent", "kk24_example_lower_refuted", "kk24_example_lower_20"),
 )
-def prop3_example_lower() -> Evidence:
-    """Exactly 0.2033 on (-20, 20)."""
-    low = temperature_bounds(4.0, radius=20)[0]
-    return Measurement(r"lower $T$ on $(-20, 20)$", "0.206", low, 0.206, 1e-3)
 
-
-@ours(
+ours(
     "kk24.prop3_example_lower_corrected",
     "KK24 section 3.2, corrected",
     r"For $\gamma = 4$, 0.206 is what the search gives on logits $(-10, 10)$, the largest multiple of 0.001 that bounds there.",
+    lambda: Measurement(
+        r"lower $T$ on $(-10, 10)$",
+        "0.206",
+        math.floor(1000 * temperature_bounds(4.0, radius=10)[0]) / 1000,
+        0.206,
+        1e-9,
+        said="claimed",
+    ),
     formal=formal("equivalent", "kk24_example_lower_10"),
     corrects="kk24.prop3_example_lower",
 )
-def prop3_example_lower_corrected() -> Evidence:
-    """The exact lower bound on (-10, 10), rounded down to the grid."""
-    low = temperature_bounds(4.0, radius=10)[0]
-    found = math.floor(1000 * low) / 1000
-    return Measurement(r"lower $T$ on $(-10, 10)$", "0.206", found, 0.206, 1e-9, said="claimed")

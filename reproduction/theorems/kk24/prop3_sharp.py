@@ -5,13 +5,21 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.theory.temperature_bounds import largest_monotone_gamma
-from reproduction.ledger.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, step, step_of_several
+from reproduction.ledger.evidence import (
+    All,
+    Conditional,
+    Derivation,
+    Disproof,
+    Evidence,
+    Step,
+    proof,
+    step,
+    step_of_several,
+)
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import limits_of_u, logit_form_steps, map_slope_steps
-from reproduction.theorems.lemmas.published import published_slope_step, published_turning_steps
-from reproduction.theorems.lemmas.turning import falling_certificate, monotone_certificate, turning_certificate
+from reproduction.theorems.lemmas import binary_map, published, turning
 
 CHAPTER = "04_temperature_bounds"
 reading = Rows(CHAPTER, "our reading")
@@ -29,24 +37,27 @@ s = symbols.s
 def prop3_sharp() -> Evidence:
     """beta increases in abs(s) exactly up to gamma_c = 5.635...; above, it falls at first."""
     last = f"{largest_monotone_gamma():.12f}"[:-2]  # rounded down
-    turning = largest_monotone_gamma(sp.log(2), sp.sqrt)
-    exactly = published_turning_steps()
+    critical = largest_monotone_gamma(sp.log(2), sp.sqrt)
+    exactly = published.published_turning_steps()
     rises = (
         _slope_of_quotient_step(),
-        step_of_several(r"$u \to 1$ and $\bar u \to 0$, so $R/s \to 0$ and $\beta \to \gamma + 1$", *limits_of_u()),
+        step_of_several(
+            r"$u \to 1$ and $\bar u \to 0$, so $R/s \to 0$ and $\beta \to \gamma + 1$", *binary_map.limits_of_u()
+        ),
     )
     inside = All(
-        (monotone_certificate(last), Derivation((*exactly, published_slope_step(), *rises))),
-        sp.Interval.Lopen(0, turning),
+        (turning.monotone_certificate(last), proof(*exactly, published.published_slope_step(), *rises)),
+        sp.Interval.Lopen(0, critical),
     )
     outside = Disproof(
-        Derivation(
-            (*exactly, _slope_of_quotient_step()),
-            r"For $\gamma > \gamma_c$: near 0 $R'' > 0$, so $R/s$ rises from $R'(0)$ and $\beta = \gamma + 1 - R/s$ falls below $\beta(0)$.",
-            sp.Interval.open(turning, sp.oo),
+        proof(
+            *exactly,
+            _slope_of_quotient_step(),
+            remark=r"For $\gamma > \gamma_c$: near 0 $R'' > 0$, so $R/s$ rises from $R'(0)$ and $\beta = \gamma + 1 - R/s$ falls below $\beta(0)$.",
+            where=sp.Interval.open(critical, sp.oo),
         )
     )
-    names = {turning: r"\gamma_c"}
+    names = {critical: r"\gamma_c"}
     root = rf", $\gamma_c = {last}\ldots$ being the root of $R^{{(3)}}(0) = 0$"
     return Conditional(r"\gamma", sp.Interval.open(0, sp.oo), inside, outside, names, root)
 
@@ -63,17 +74,15 @@ def _end_steps() -> tuple[Step, ...]:
             (sp.limit(sp.log(t) * high, t, 0, "+"), 0),
             (sp.limit(sp.log(t) * low, t, 0, "+"), 0),
         ),
-        step_of_several(r"$u \to 1$ and $\bar u \to 0$, so $R \to \log(1+\gamma)$", *limits_of_u()),
+        step_of_several(r"$u \to 1$ and $\bar u \to 0$, so $R \to \log(1+\gamma)$", *binary_map.limits_of_u()),
     )
 
 
-def _slope_of_quotient_step() -> Step:
+def _slope_of_quotient_step(
+    text: str = r"$(R/s)' s^2 = sR' - R$, which is 0 at 0 and has the derivative $sR''$",
+) -> Step:
     f = sp.Function("R")(s)
-    return step(
-        r"$(R/s)' s^2 = sR' - R$, which is 0 at 0 and has the derivative $sR''$",
-        sp.diff(sp.diff(f / s, s) * s**2, s),
-        s * sp.diff(f, s, 2),
-    )
+    return step(text, sp.diff(sp.diff(f / s, s) * s**2, s), s * sp.diff(f, s, 2))
 
 
 @ours(
@@ -84,12 +93,15 @@ def _slope_of_quotient_step() -> Step:
 )
 def prop3_sharp_above() -> Evidence:
     """R'' changes sign once, so s R' - R and with it beta' change sign once, for every gamma > gamma_c."""
-    after = Derivation(
-        (*published_turning_steps(), _slope_of_quotient_step(), *_end_steps(), *map_slope_steps()),
-        r"For $\gamma > \gamma_c$ $R'' > 0$ near 0, and by the monotone ratios it changes sign at most once. $sR' - R$ is 0 at 0 and ends at $-\log(1+\gamma) < 0$: "
+    after = proof(
+        *published.published_turning_steps(),
+        _slope_of_quotient_step(),
+        *_end_steps(),
+        *binary_map.map_slope_steps(),
+        remark=r"For $\gamma > \gamma_c$ $R'' > 0$ near 0, and by the monotone ratios it changes sign at most once. $sR' - R$ is 0 at 0 and ends at $-\log(1+\gamma) < 0$: "
         r"so it rises, then falls, and is 0 once, where $\beta = \gamma + 1 - R/s$ has its minimum, above $\gamma$ as $R' < 1$; from there $\beta$ rises to $\gamma + 1$.",
     )
-    return All((turning_certificate(), after))
+    return All((turning.turning_certificate(), after))
 
 
 @ours(
@@ -102,15 +114,13 @@ def prop3_limits() -> Evidence:
     """The slope at 0, and R bounded by log(1+gamma)."""
     g = symbols.gamma
     slope = sp.diff(symbols.binary_map_of_logit(s, g), s).subs(s, 0)
-    high, low = limits_of_u()
-    return Derivation(
-        (
-            *logit_form_steps(),
-            step(r"slope at 0", slope, g + 1 - g * (2 * sp.log(2) - 1) / (1 + g * sp.log(2))),
-            published_slope_step(),
-            step(r"$u(s) \to 1$", *high),
-            step(r"$u(-s) \to 0$, so $R \to \log(1+\gamma)$ and $R/s \to 0$", *low),
-        )
+    high, low = binary_map.limits_of_u()
+    return proof(
+        *binary_map.logit_form_steps(),
+        step(r"slope at 0", slope, g + 1 - g * (2 * sp.log(2) - 1) / (1 + g * sp.log(2))),
+        published.published_slope_step(),
+        step(r"$u(s) \to 1$", *high),
+        step(r"$u(-s) \to 0$, so $R \to \log(1+\gamma)$ and $R/s \to 0$", *low),
     )
 
 
@@ -128,7 +138,7 @@ def negative_inverse_sigmoid() -> Evidence:
     above = Step(
         r"$\gamma = -0.5$ and $-0.25$ lie between that root and 0", all(bool(ROOT < gamma < 0) for gamma in printed)
     )
-    return All((falling_certificate(), Derivation((*falling_steps(), *slope_at_zero_steps(below=False), above))))
+    return All((turning.falling_certificate(), proof(*falling_steps(), *slope_at_zero_steps(below=False), above)))
 
 
 @ours(
@@ -142,7 +152,7 @@ def negative_confidence_falls() -> Evidence:
     """beta falls from beta(0), which is at most 1 from gamma = 2 - 2/log 2 on; below, confidence rises near s = 0."""
     steps = (*falling_steps(), *slope_at_zero_steps(below=False), *slope_at_zero_steps(below=True))
     rises = "Where the slope of the map in logits is above 1 at $s = 0$, confidence rises for small $s$."
-    return All((falling_certificate(), Derivation(steps, rises)))
+    return All((turning.falling_certificate(), Derivation(steps, rises)))
 
 
 ROOT = 2 - 2 / sp.log(2)  # of beta(0) = 1
@@ -150,16 +160,13 @@ ROOT = 2 - 2 / sp.log(2)  # of beta(0) = 1
 
 def falling_steps() -> tuple[Step, ...]:
     """From R'' > 0: R/s rises, so beta falls from beta(0) to gamma + 1."""
-    f = sp.Function("R")(symbols.s)
     return (
-        step(
-            r"$(R/s)'s^2 = sR' - R$ is 0 at 0 with derivative $sR'' > 0$: $R/s$ rises, and $\beta = \gamma + 1 - R/s$ falls",
-            sp.diff(sp.diff(f / symbols.s, symbols.s) * symbols.s**2, symbols.s),
-            symbols.s * sp.diff(f, symbols.s, 2),
+        _slope_of_quotient_step(
+            r"$(R/s)'s^2 = sR' - R$ is 0 at 0 with derivative $sR'' > 0$: $R/s$ rises, and $\beta = \gamma + 1 - R/s$ falls"
         ),
         step_of_several(
             r"to $\gamma + 1$ for $\gamma > -1$: $u \to 1$ and $\bar u \to 0$, so $R$ is bounded and $R/s \to 0$",
-            *limits_of_u(),
+            *binary_map.limits_of_u(),
         ),
     )
 
@@ -182,14 +189,12 @@ def slope_at_zero_steps(below: bool) -> tuple[Step, ...]:
     )
 
 
-@claim(
+@ours(
     "kk24.negative_bounds",
-    source="extends KK24 Prop. 3",
-    statement=r"For $-1 < \gamma < 0$ the map lies between the temperatures $1/\beta(0)$ and $1/(\gamma+1)$.",
-    chapter="04_temperature_bounds",
-    fidelity="ours",
+    "extends KK24 Prop. 3",
+    r"For $-1 < \gamma < 0$ the map lies between the temperatures $1/\beta(0)$ and $1/(\gamma+1)$.",
     not_formalised="tried; it needs more than the lemmas at hand",
 )
 def negative_bounds() -> Evidence:
     """beta falls from beta(0) to gamma + 1."""
-    return All((falling_certificate(), Derivation(falling_steps())))
+    return All((turning.falling_certificate(), Derivation(falling_steps())))

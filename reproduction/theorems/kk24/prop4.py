@@ -6,19 +6,17 @@ import sympy as sp
 
 from focal_lib.theory.gain import weight_inflection
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import All, Counterexample, Derivation, Evidence, Step, step, step_of_several
+from reproduction.ledger.evidence import All, Counterexample, Derivation, Evidence, Step, proof, step, step_of_several
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
-from reproduction.theorems.lemmas.weight import lagrange_steps, printed_weight_steps, weight_steps
+from reproduction.theorems.lemmas import curvature, entropy_ratio, weight
 
 CHAPTER = "05_simplex"
 quoted = Rows(CHAPTER, "quoted")
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")
-q, gamma = symbols.q, symbols.gamma
+q, gamma, g = symbols.q, symbols.gamma, symbols.g
 
 
 quoted(
@@ -26,9 +24,12 @@ quoted(
     "KK24 Prop. 4, Eq. (1), App. A.4",
     r"For $\gamma > 0$ multiclass focal loss 'can be deconstructed into a composition of a bijective function' of the simplex, "
     r"$\hat p_j = w(q_j)/\sum_k w(q_k)$ with the $w = -1/L'$ of Eq. (1), 'and a proper loss'.",
-    lambda: Derivation(
-        (*lagrange_steps(), *convexity_proof().steps, *weight_steps(), *bijection_steps()),
-        r"The risk is strictly convex (Prop. 1), so the stationary point is its only minimum: the loss of the mapped "
+    lambda: proof(
+        *weight.lagrange_steps(),
+        *curvature.convexity_proof().steps,
+        *weight.weight_steps(),
+        *bijection_steps(),
+        remark=r"The risk is strictly convex (Prop. 1), so the stationary point is its only minimum: the loss of the mapped "
         r"prediction is strictly proper. Classes with $p_i = 0$ have $q_i = 0$, and a face carries the map of its own classes.",
     ),
     formal=formal("exact", "kk24_prop4", "kk24_prop4_printed"),
@@ -57,9 +58,10 @@ quoted(
     "KK24 section 3.3, after Charoenphakdee et al. (2021)",
     r"'The derived focal calibration map is observed to equal with the transformation that maps the outputs from focal "
     r"minimizers to the true class probabilities.'",
-    lambda: Derivation(
-        (*lagrange_steps(), *convexity_proof().steps),
-        r"The minimiser of the strictly convex risk is its stationary point, where $p_j \propto w(q_j)$: the map.",
+    lambda: proof(
+        *weight.lagrange_steps(),
+        *curvature.convexity_proof().steps,
+        remark=r"The minimiser of the strictly convex risk is its stationary point, where $p_j \propto w(q_j)$: the map.",
     ),
     formal=formal("equivalent", "kk24_map_recovers_truth"),
 )
@@ -70,17 +72,15 @@ quoted(
     # the chapter says what the binary reasoning leaves out
     r"'Based on the same reasoning as for binary case, we can see that $\hat p(q)$ is a bijection' ($\gamma > 0$): $w$ increases. "
     r"(That exactly one $c$ makes the preimage sum to 1 has to be added.)",
-    lambda: Derivation((*convexity_proof().steps, *weight_steps(), *bijection_steps())),
+    lambda: proof(*curvature.convexity_proof().steps, *weight.weight_steps(), *bijection_steps()),
     formal=formal("exact", "kk24_prop4", "kk24_weight_increases_onto", "kk24_one_normaliser"),
 )
 
 
-@claim(
+@ours(
     "kk24.prop4_negative",
-    source="KK24 Prop. 4, for negative gamma (section 5.1)",
-    statement=r"For $-1 < \gamma < 0$, where $w$ is not monotone, the map is still a bijection of the simplex.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 4, for negative gamma (section 5.1)",
+    r"For $-1 < \gamma < 0$, where $w$ is not monotone, the map is still a bijection of the simplex.",
     not_formalised="tried; it needs more than the lemmas at hand, Hadamard's theorem first of all",
 )
 def prop4_negative() -> Evidence:
@@ -94,34 +94,32 @@ def prop4_negative() -> Evidence:
     with balls.precision():
         half = balls.exact("-1/2")
         drop = formulas.weight(balls.exact("0.8"), half) - formulas.weight(balls.exact("0.95"), half)
-    return Derivation(
-        (
-            *printed_weight_steps(sp.Symbol("gamma", negative=True)),
-            step(
-                r"$(\log w)' = \frac1q - \frac{a}{1-q} + \frac{a\,b'}{1-ab}$ for $\gamma = -a$",
-                sp.simplify(log_slope - written),
-                0,
-            ),
-            *entropy_ratio_steps(),
-            step(r"$1 - ab > 0$, since $b \le b(1) = 1$ and $a < 1$", sp.limit(b, q, 1, "-"), 1),
-            step(
-                r"with $b' > 0$: $e(q) = q(\log w)' \ge 1 - \frac{aq}{1-q}$, positive for $q \le \frac12$",
-                sp.simplify(q * (1 / q - a / (1 - q))),
-                1 - a * q / (1 - q),
-            ),
-            step(
-                r"and $-(1-q_1)(\log w)'(q_1) \le a - \frac{r}{1-r}$ with $r = 1 - q_1$",
-                sp.simplify(-(r * (1 / top - a / (1 - top))).subs(top, 1 - r)),
-                a - r / (1 - r),
-            ),
-            step(r"the difference of the two bounds is $\frac{1-a}{1-r} > 0$", margin, (1 - a) / (1 - r)),
-            *jacobian_steps(),
-            Step(
-                r"the monotonicity of $w$ is not there to use: $w(0.8) > w(0.95)$ at $\gamma = -\frac12$, in ball arithmetic",
-                bool(drop > 0),
-            ),
+    return proof(
+        *weight.printed_weight_steps(sp.Symbol("gamma", negative=True)),
+        step(
+            r"$(\log w)' = \frac1q - \frac{a}{1-q} + \frac{a\,b'}{1-ab}$ for $\gamma = -a$",
+            sp.simplify(log_slope - written),
+            0,
         ),
-        r"If every $e_i > 0$ the Jacobian is positive. At most one class, the largest, has $e_1 < 0$; then "
+        *entropy_ratio.entropy_ratio_steps(),
+        entropy_ratio.ratio_limit_step(r"$1 - ab > 0$, since $b \le b(1) = 1$ and $a < 1$", 1),
+        step(
+            r"with $b' > 0$: $e(q) = q(\log w)' \ge 1 - \frac{aq}{1-q}$, positive for $q \le \frac12$",
+            sp.simplify(q * (1 / q - a / (1 - q))),
+            1 - a * q / (1 - q),
+        ),
+        step(
+            r"and $-(1-q_1)(\log w)'(q_1) \le a - \frac{r}{1-r}$ with $r = 1 - q_1$",
+            sp.simplify(-(r * (1 / top - a / (1 - top))).subs(top, 1 - r)),
+            a - r / (1 - r),
+        ),
+        step(r"the difference of the two bounds is $\frac{1-a}{1-r} > 0$", margin, (1 - a) / (1 - r)),
+        *jacobian_steps(),
+        Step(
+            r"the monotonicity of $w$ is not there to use: $w(0.8) > w(0.95)$ at $\gamma = -\frac12$, in ball arithmetic",
+            bool(drop > 0),
+        ),
+        remark=r"If every $e_i > 0$ the Jacobian is positive. At most one class, the largest, has $e_1 < 0$; then "
         r"$\sum_{i\ge2} q_i/e_i \le r/(1-\frac{ar}{1-r}) < r/(a-\frac{r}{1-r}) \le q_1/|e_1|$, so product and sum are both "
         r"negative; at $e_1 = 0$ the limit is $q_1\prod_{i\ge2} e_i > 0$. Near the boundary $w(q)/q \to 1$ as $q \to 0$, and "
         r"at a vertex $w \sim (1-q)^a/(1-a)$ outweighs the others, which are at most $2(1-q)$: the map is proper. A proper "
@@ -179,7 +177,7 @@ def prop4_inflection() -> Evidence:
                 rf"$\gamma = 1$: on $[0.01, 0.05]$, {below}, $f = -w$ lies below its chord's middle", 2 * m - a - b
             ),
             Counterexample(rf"nor is $-f = w$ concave: on $[0.4, 0.6]$, {above}, it does", c + d - 2 * n),
-            Derivation(printed_weight_steps(), "So the $w$ of these numbers is $-1/L'$."),
+            Derivation(weight.printed_weight_steps(), "So the $w$ of these numbers is $-1/L'$."),
         )
     )
 
@@ -188,18 +186,15 @@ ours(
     "kk24.prop4_inflection_corrected",
     "KK24 Prop. 5, App. A.5, corrected",
     r"For every $\gamma > 0$, $f = -w$ is convex up to one point $q_i(\gamma) < \frac16$ and concave after it.",
-    lambda: Derivation(
-        (*printed_weight_steps(), *inflection_steps()),
-        r"Up to $q_0$ all four terms increase and the sum starts below 0; from $q_0$ on none is negative and the sum is positive: "
+    lambda: proof(
+        *weight.printed_weight_steps(),
+        *inflection_steps(),
+        remark=r"Up to $q_0$ all four terms increase and the sum starts below 0; from $q_0$ on none is negative and the sum is positive: "
         r"it changes sign once, before $q_0$.",
     ),
     chapter="06_confidence",
     corrects="kk24.prop4_inflection",
 )
-
-
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
 
 
 def inflection_steps() -> tuple[Step, ...]:
@@ -231,7 +226,7 @@ def inflection_steps() -> tuple[Step, ...]:
             r"$B(\frac16) > 0$, so $q_0 < \frac16$",
             bool(start.subs(q, sp.Rational(1, 6)).is_positive and turn > sp.Rational(1, 6)),
         ),
-        *entropy_ratio_steps(),
+        *entropy_ratio.entropy_ratio_steps(),
         step(
             r"up to $\frac16$: $C_1' = 4 - 7q + (1-6q)(-\log q) > 0$", sp.diff(second, q), 4 - 7 * q + (1 - 6 * q) * x
         ),
@@ -277,28 +272,26 @@ def accuracy_unchanged() -> Evidence:
     """w(x) < w(y) for two classes x < y of one distribution, x + y <= 1, where w itself need not increase."""
     a, x, y, ratio = sp.symbols("a x y b", positive=True)  # gamma = -a
     v = (1 - a) * sp.log(x) + a * sp.log(x * (1 - x))
-    return Derivation(
-        (
-            *lagrange_steps()[1:],
-            step(
-                r"$w(q) = \frac{q}{(1-q)^\gamma(1+\gamma b)}$; for $\gamma \ge 0$ it increases, as $w' = L''/L'^2$ (Prop. 1)",
-                -sp.diff(symbols.focal_loss(), symbols.q) * symbols.weight(),
-                1,
-            ),
-            *convexity_proof().steps,
-            step(
-                r"$\gamma = -a$, $0 < a \le 1$: $w = \frac{q(1-q)^a}{1-ab}$, and $\log\big(q(1-q)^a\big) = (1-a)\log q + a\log(q(1-q))$",
-                sp.expand_log(sp.log(x) + a * sp.log(1 - x) - v, force=True),
-                0,
-            ),
-            step(
-                r"$y(1-y) - x(1-x) = (y-x)(1-x-y) \ge 0$: the numerator does not fall from $x$ to $y$",
-                y * (1 - y) - x * (1 - x),
-                (y - x) * (1 - x - y),
-            ),
-            *entropy_ratio_steps(),
-            step(r"$b < 1$: it increases, to", sp.limit(symbols.entropy_ratio(), symbols.q, 1, "-"), 1),
-            step(r"so $1 - ab > 0$ falls in $b$, and $w(x) < w(y)$", sp.diff(1 - a * ratio, ratio), -a),
+    return proof(
+        *weight.lagrange_steps()[1:],
+        step(
+            r"$w(q) = \frac{q}{(1-q)^\gamma(1+\gamma b)}$; for $\gamma \ge 0$ it increases, as $w' = L''/L'^2$ (Prop. 1)",
+            -sp.diff(symbols.focal_loss(), symbols.q) * symbols.weight(),
+            1,
         ),
-        r"Division by $T > 0$, the softmax and the normalisation of $w$ keep the order, too: the predicted class is the same.",
+        *curvature.convexity_proof().steps,
+        step(
+            r"$\gamma = -a$, $0 < a \le 1$: $w = \frac{q(1-q)^a}{1-ab}$, and $\log\big(q(1-q)^a\big) = (1-a)\log q + a\log(q(1-q))$",
+            sp.expand_log(sp.log(x) + a * sp.log(1 - x) - v, force=True),
+            0,
+        ),
+        step(
+            r"$y(1-y) - x(1-x) = (y-x)(1-x-y) \ge 0$: the numerator does not fall from $x$ to $y$",
+            y * (1 - y) - x * (1 - x),
+            (y - x) * (1 - x - y),
+        ),
+        *entropy_ratio.entropy_ratio_steps(),
+        entropy_ratio.ratio_limit_step(r"$b < 1$: it increases, to", 1),
+        step(r"so $1 - ab > 0$ falls in $b$, and $w(x) < w(y)$", sp.diff(1 - a * ratio, ratio), -a),
+        remark=r"Division by $T > 0$, the softmax and the normalisation of $w$ keep the order, too: the predicted class is the same.",
     )

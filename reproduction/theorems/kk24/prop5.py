@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,25 +11,11 @@ import sympy as sp
 
 from focal_lib.theory.gain import confidence_threshold, critical_gamma
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
+from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, proof, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import map_slope_steps, stationarity_steps
-from reproduction.theorems.lemmas.confidence import (
-    SHARPER,
-    confidence_proof,
-    critical_gamma_steps,
-    drop_of_tied_classes,
-    sharper_proof,
-    sharper_steps,
-    tied_classes_fall_steps,
-    weight_growth,
-)
-from reproduction.theorems.lemmas.entropy_ratio import entropy_terms_steps
-from reproduction.theorems.lemmas.gain import gain_positive_step, threshold_steps
-from reproduction.theorems.lemmas.published import published_critical_gamma_step, published_threshold_step
-from reproduction.theorems.lemmas.weight import printed_weight_steps, top_class_step
+from reproduction.theorems.lemmas import binary_map, confidence, entropy_ratio, gain, published, weight
 
 CHAPTER = "06_confidence"
 quoted = Rows(CHAPTER, "quoted")
@@ -38,14 +23,6 @@ paraphrased = Rows(CHAPTER, "paraphrased")
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")
 q = symbols.q
-
-
-def drop(point: Sequence[str], g: str) -> flint.arb:
-    """q_max - p_max as a ball, for a point of exact decimals that sums to 1."""
-    with balls.precision():
-        probs = [balls.exact(v) for v in point]
-        mapped = formulas.focal_map(probs, balls.exact(g))
-        return probs[0] - mapped[0]
 
 
 @quoted(
@@ -60,9 +37,9 @@ def drop(point: Sequence[str], g: str) -> flint.arb:
 )
 def prop5() -> Evidence:
     """Four classes, gamma = 1."""
-    point = ("0.333", "0.333", "0.333", "0.001")
     return Counterexample(
-        rf"$n = 4$, $\gamma = 1$, $q = ({', '.join(point)})$: the top probability falls", drop(point, "1")
+        r"$n = 4$, $\gamma = 1$, $q = (0.333, 0.333, 0.333, 0.001)$: the top probability falls",
+        confidence.drop_of_ties(1, ("0.333", 3), ("0.001", 1)),
     )
 
 
@@ -74,10 +51,9 @@ def prop5() -> Evidence:
 )
 def prop5_large() -> Evidence:
     """gamma = 1, one class at 0.13, the others equal."""
-    rest = str((1 - sp.Rational("0.13")) / 99)
-    margin = drop(("0.13", *([rest] * 99)), "1") - balls.exact("0.01")
-    return Derivation(
-        (Step(r"$n = 100$, $\gamma = 1$, $q_{\max} = 0.13$, rest equal: falls by more than 0.01", bool(margin > 0)),)
+    margin = confidence.drop_of_ties(1, ("0.13", 1), (Fraction("0.87") / 99, 99)) - balls.exact("0.01")
+    return proof(
+        Step(r"$n = 100$, $\gamma = 1$, $q_{\max} = 0.13$, rest equal: falls by more than 0.01", bool(margin > 0))
     )
 
 
@@ -85,9 +61,12 @@ ours(
     "kk24.prop5_threshold",
     "KK24 Prop. 5, corrected",
     r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
-    lambda: Derivation(
-        (*printed_weight_steps(), top_class_step(), *threshold_steps(), published_threshold_step()),
-        r"For $m = q_{\max} \ge \tau$: $h(q_i) \le \max(1, h(m)) = h(m)$ for every $i$, since $h \le 1$ up to $\tau$ and "
+    lambda: proof(
+        *weight.printed_weight_steps(),
+        weight.top_class_step(),
+        *gain.threshold_steps(),
+        published.published_threshold_step(),
+        remark=r"For $m = q_{\max} \ge \tau$: $h(q_i) \le \max(1, h(m)) = h(m)$ for every $i$, since $h \le 1$ up to $\tau$ and "
         r"increases after it. Averaging with weights $q_i$ gives $S \le h(m)$.",
     ),
     formal=formal("equivalent", "kk24_prop5_tau", "m20_unimodal", "m20_gain_ends"),
@@ -106,31 +85,23 @@ def prop5_threshold_sharp() -> Evidence:
     """S -> m h(m) + (1 - m) as n grows, above h(m) where h(m) < 1; examples just below tau."""
     m, h = sp.symbols("m h", positive=True)
     limit = (m * h + (1 - m)) - h
-    n = 10**4
-    falls = [_fall_equal_rest(g, Fraction(round(0.98e6 * confidence_threshold(g)), 10**6), n) for g in (1, 2, 3)]
-    return Derivation(
-        (
-            *printed_weight_steps(),
-            top_class_step(),
-            step(r"$\lim_n S - h(m) = (1-m)(1-h(m)) > 0$ for $h(m) < 1$", limit, (1 - m) * (1 - h)),
-            step(r"each other class has $h(q_i) \to h(0) = 1$: $b \to 0$", sp.limit(symbols.entropy_ratio(), q, 0), 0),
-            Step(
-                rf"for example at $0.98\,\tau$ and $n = 10^4$, $\gamma = 1, 2, 3$ (ball arithmetic): falls by at least "
-                rf"{min(float(f.mid()) for f in falls):.4f}",
-                all(bool(f > 0) for f in falls),
-            ),
-            *threshold_steps(),
-            published_threshold_step(),
-        )
+    falls = []
+    for gamma in (1, 2, 3):
+        top, others = Fraction(round(0.98e6 * confidence_threshold(gamma)), 10**6), 10**4 - 1
+        falls.append(confidence.drop_of_ties(gamma, (top, 1), ((1 - top) / others, others)))
+    return proof(
+        *weight.printed_weight_steps(),
+        weight.top_class_step(),
+        step(r"$\lim_n S - h(m) = (1-m)(1-h(m)) > 0$ for $h(m) < 1$", limit, (1 - m) * (1 - h)),
+        entropy_ratio.ratio_limit_step(r"each other class has $h(q_i) \to h(0) = 1$: $b \to 0$"),
+        Step(
+            rf"for example at $0.98\,\tau$ and $n = 10^4$, $\gamma = 1, 2, 3$ (ball arithmetic): falls by at least "
+            rf"{min(float(f.mid()) for f in falls):.4f}",
+            all(bool(f > 0) for f in falls),
+        ),
+        *gain.threshold_steps(),
+        published.published_threshold_step(),
     )
-
-
-def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
-    """q_max - p_max as a ball, one class at `top` and n - 1 equal ones."""
-    with balls.precision():
-        weight, ball = formulas.weight(balls.exact(top), balls.exact(g)), balls.exact(top)
-        rest = formulas.weight(balls.exact((1 - top) / (n - 1)), balls.exact(g))
-        return ball - weight / (weight + (n - 1) * rest)
 
 
 paraphrased(
@@ -138,9 +109,11 @@ paraphrased(
     "KK24 Prop. 5, the case n = 2",
     # Prop. 5 as printed, at n = 2; the shape of the curve: section 3.2
     r"For $n = 2$ and $\gamma > 0$ the probability of the predicted class never becomes lower.",
-    lambda: Derivation(
-        (*printed_weight_steps(), stationarity_steps()[1], *map_slope_steps()),
-        r"For two classes Eq. (1) has the odds $w(1-q)/w(q) = L'(q)/L'(1-q)$, those of the binary map, which is odd in logits with slope above 1: "
+    lambda: proof(
+        *weight.printed_weight_steps(),
+        binary_map.stationarity_steps()[1],
+        *binary_map.map_slope_steps(),
+        remark=r"For two classes Eq. (1) has the odds $w(1-q)/w(q) = L'(q)/L'(1-q)$, those of the binary map, which is odd in logits with slope above 1: "
         r"$|\operatorname{logit}\hat p| > |s|$.",
     ),
     formal=formal("exact", "kk24_prop5_two_classes"),
@@ -151,7 +124,7 @@ quoted(
     "KK24 App. A.5, statement 1",
     r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
     r"$f(\lambda x) \ge \lambda f(x)$.'",
-    lambda: Derivation((sublemma_step(),)),
+    lambda: proof(sublemma_step()),
     formal=formal("exact", "kk24_prop5_sublemma"),
 )
 
@@ -172,7 +145,6 @@ def sublemma_step(at_zero: int = 0) -> Step:
     )
 
 
-# The sentence after it needs the other sign.
 quoted(
     "kk24.prop5_positive",
     "KK24 App. A.5, proof",
@@ -187,7 +159,7 @@ ours(
     "kk24.prop5_positive_corrected",
     "KK24 App. A.5, corrected",
     r"For $\gamma \ge 0$ $f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
-    lambda: Derivation((gain_positive_step(),), r"$f = -q/g$."),
+    lambda: proof(gain.gain_positive_step(), remark=r"$f = -q/g$."),
     formal=formal("exact", "kk24_prop5_negative_f"),
     corrects="kk24.prop5_positive",
 )
@@ -218,19 +190,17 @@ def prop5_near_uniform() -> Evidence:
     # the other classes' deviations sum to -delta_1; to first order each class adds w' times its own
     excess = sp.diff(w(1 / n + e * m) + w(1 / n + e * others) - h(1 / n + e * m), e).doit().subs(e, 0).doit()
     slope = sp.Derivative(h(q), q).subs(q, 1 / n).doit()
-    return Derivation(
-        (
-            *printed_weight_steps(),
-            top_class_step(),
-            step(
-                r"$\frac{d}{d\varepsilon}\big[\sum_i w(\frac1n+\varepsilon\delta_i) - h(\frac1n+\varepsilon\delta_1)\big]_0 = "
-                r"w'(\frac1n)\sum_i\delta_i - h'(\frac1n)\,\delta_1 = -h'(\frac1n)\,\delta_1$, as $\sum_i\delta_i = 0$",
-                excess.subs(others, -m).doit(),
-                -slope * m,
-            ),
-            *threshold_steps(),
+    return proof(
+        *weight.printed_weight_steps(),
+        weight.top_class_step(),
+        step(
+            r"$\frac{d}{d\varepsilon}\big[\sum_i w(\frac1n+\varepsilon\delta_i) - h(\frac1n+\varepsilon\delta_1)\big]_0 = "
+            r"w'(\frac1n)\sum_i\delta_i - h'(\frac1n)\,\delta_1 = -h'(\frac1n)\,\delta_1$, as $\sum_i\delta_i = 0$",
+            excess.subs(others, -m).doit(),
+            -slope * m,
         ),
-        r"$h = 1/g$ falls before $p^*$ and rises after it, so the excess is positive, and the top falls, exactly when "
+        *gain.threshold_steps(),
+        remark=r"$h = 1/g$ falls before $p^*$ and rises after it, so the excess is positive, and the top falls, exactly when "
         r"$\frac1n < p^*$.",
     )
 
@@ -254,7 +224,7 @@ ours(
     "kk24.fig5_lowest_falls",
     "KK24 section 3.3 on Fig. 5, corrected",
     r"For $n = 3$ and $\gamma > 0$ the lowest probability becomes lower, unless it is 0 or $\frac13$.",
-    lambda: sharper_proof(),
+    lambda: confidence.sharper_proof(),
     chapter="05_simplex",
     corrects="kk24.fig5_others_fall",
 )
@@ -269,9 +239,15 @@ ours(
 )
 def prop5_n_fails() -> Evidence:
     """n - 1 tied classes and a small last one."""
-    steps = [*tied_classes_fall_steps(), *critical_gamma_steps(), published_critical_gamma_step()]
+    steps = [
+        *confidence.tied_classes_fall_steps(),
+        *confidence.critical_gamma_steps(),
+        published.published_critical_gamma_step(),
+    ]
+    last = Fraction(1, 10**6)
     for classes in (4, 5, 7, 10):
-        fall = drop_of_tied_classes(classes, Fraction(round(900 * critical_gamma(classes)), 1000), Fraction(1, 10**6))
+        gamma = Fraction(round(900 * critical_gamma(classes)), 1000)
+        fall = confidence.drop_of_ties(gamma, ((1 - last) / (classes - 1), classes - 1), (last, 1))
         steps.append(Step(rf"for example $n = {classes}$ at $0.9\,\gamma^*$, in ball arithmetic", bool(fall > 0)))
     return Derivation(tuple(steps))
 
@@ -285,15 +261,15 @@ def prop5_n_fails() -> Evidence:
 )
 def prop5_n_holds() -> Evidence:
     """A concave difference that is not negative at its ends."""
-    found = confidence_proof()
-    return replace(found, steps=(*found.steps, published_critical_gamma_step()))
+    found = confidence.confidence_proof()
+    return replace(found, steps=(*found.steps, published.published_critical_gamma_step()))
 
 
 paraphrased(
     "kk24.prop5_three_classes",
     "KK24 Prop. 5, the case n = 3; section 3.3 on Fig. 5",
     r"For $n = 3$ the highest predicted probability never becomes lower, for any $\gamma > 0$.",
-    lambda: confidence_proof(),
+    lambda: confidence.confidence_proof(),
     formal=formal("exact", "kk24_prop5_three_classes"),
 )
 
@@ -302,7 +278,7 @@ reading(
     "KK24 section 3.3 on Fig. 5",
     r"'Moreover, the higher $\gamma$ is, the sharper the effect becomes.' (Taken as: for three classes, as in the figure, the highest "
     r"probability of the map never falls as $\gamma$ grows, and the lowest falls unless it is 0 or $\frac13$.)",
-    lambda: sharper_proof(),
+    lambda: confidence.sharper_proof(),
 )
 
 
@@ -317,33 +293,31 @@ def sharper_gamma_n() -> Evidence:
     g, rest, ratio = sp.symbols("gamma a b", positive=True)  # -log(1 - p0), b(p0)
     v = rest - ratio / (1 + g * ratio)
     ball = turning_gamma("1/3")
-    return Derivation(
-        (
-            *sharper_steps(),
-            step(
-                r"$v(p_0) = a - \frac{b}{1+\gamma b}$ with $a = -\log(1-p_0)$, $b = b(p_0)$ increases in $\gamma$",
-                sp.diff(v, g),
-                ratio**2 / (1 + g * ratio) ** 2,
-            ),
-            step(r"and is 0 at $\gamma^\circ = \frac1a - \frac1b$", v.subs(g, 1 / rest - 1 / ratio), 0),
-            step(
-                r"which is positive for $p_0 < \frac12$: $b - a = \frac{f(p_0)}{1-p_0}$",
-                symbols.entropy_ratio() + sp.log(1 - q),
-                ((1 - q) * sp.log(1 - q) - q * sp.log(q)) / (1 - q),
-            ),
-            *entropy_terms_steps(),
-            step(
-                r"$v$ is the derivative of $\log w$ by $\gamma$, at $\gamma = 0$ it is $-\log(1-q) - b$",
-                weight_growth().subs(symbols.gamma, 0),
-                -sp.log(1 - q) - symbols.entropy_ratio(),
-            ),
-            Step(
-                rf"$n = 4$: $\gamma^\circ = {float(ball.mid()):.4f}$; from $\gamma = 0$ to $\frac12$ the highest of $(0.33, 0.33, 0.33, 0.01)$ falls, in "
-                "ball arithmetic",
-                bool(ball > balls.exact("1/2") and less_sharp(("0.33", "0.33", "0.33", "0.01"), "0", "1/2")),
-            ),
+    return proof(
+        *confidence.sharper_steps(),
+        step(
+            r"$v(p_0) = a - \frac{b}{1+\gamma b}$ with $a = -\log(1-p_0)$, $b = b(p_0)$ increases in $\gamma$",
+            sp.diff(v, g),
+            ratio**2 / (1 + g * ratio) ** 2,
         ),
-        rf"{SHARPER} Below $\gamma^\circ$: with $n - 1$ classes tied at $m$ and one at $\varepsilon$ the derivative of $\log\hat p$ of the tied ones is "
+        step(r"and is 0 at $\gamma^\circ = \frac1a - \frac1b$", v.subs(g, 1 / rest - 1 / ratio), 0),
+        step(
+            r"which is positive for $p_0 < \frac12$: $b - a = \frac{f(p_0)}{1-p_0}$",
+            symbols.entropy_ratio() + sp.log(1 - q),
+            ((1 - q) * sp.log(1 - q) - q * sp.log(q)) / (1 - q),
+        ),
+        *entropy_ratio.entropy_terms_steps(),
+        step(
+            r"$v$ is the derivative of $\log w$ by $\gamma$, at $\gamma = 0$ it is $-\log(1-q) - b$",
+            confidence.weight_growth().subs(symbols.gamma, 0),
+            -sp.log(1 - q) - symbols.entropy_ratio(),
+        ),
+        Step(
+            rf"$n = 4$: $\gamma^\circ = {float(ball.mid()):.4f}$; from $\gamma = 0$ to $\frac12$ the highest of $(0.33, 0.33, 0.33, 0.01)$ falls, in "
+            "ball arithmetic",
+            bool(ball > balls.exact("1/2") and less_sharp(("0.33", "0.33", "0.33", "0.01"), "0", "1/2")),
+        ),
+        remark=rf"{confidence.SHARPER} Below $\gamma^\circ$: with $n - 1$ classes tied at $m$ and one at $\varepsilon$ the derivative of $\log\hat p$ of the tied ones is "
         r"$\hat p_\varepsilon\,(v(m) - v(\varepsilon))$, negative for small $\varepsilon$, as $v(m) - v(\varepsilon) \to v(p_0) < 0$.",
     )
 

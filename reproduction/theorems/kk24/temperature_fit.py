@@ -37,12 +37,19 @@ def line(n: int, reach: float = SIMPLEX, up_to: float = 10.0) -> tuple[float, fl
     return fit_line(list(kept), list(kept.values()))
 
 
-def _line_measured(n: int, reach: float, slope: float, intercept: float, printed: str) -> All:
-    measured = line(n, reach)
+def _line_measured(found: tuple[float, float], printed: dict[str, float]) -> All:
+    """Slope and intercept, by name, within 0.01 and 0.03 of what is printed."""
+    parts = zip(printed.items(), found, (0.01, 0.03), strict=True)
+    return All(tuple(Measurement(name, f"{value}", one, value, off) for (name, value), one, off in parts))
+
+
+def _temperatures_measured(printed: dict[float, float], tolerance: float) -> All:
+    """T of three classes for each gamma."""
+    found = fits(3, PAPER_CUBE)
     return All(
-        (
-            Measurement("slope", f"{slope}", measured[0], slope, 0.01),
-            Measurement(f"intercept of {printed}", f"{intercept}", measured[1], intercept, 0.03),
+        tuple(
+            Measurement(rf"$T$ at $\gamma = {g:g}$", str(t), found[g].temperature, t, tolerance)
+            for g, t in printed.items()
         )
     )
 
@@ -53,22 +60,13 @@ def _as_line(found: All) -> str:
     return f"1/T = {slope:.2f} gamma + {intercept:.2f}"
 
 
-@reading(
+reading(
     "kk24.fig2_line",
     "KK24 section 3.2, Fig. 2 left",
-    # the range of gamma is not printed
     r"The closest temperature to the binary map follows 'the linear fit $\frac1T \approx 0.95\cdot\gamma + 0.85$'. (Taken as: within 0.01 and 0.03 of least squares "
     r"for $\gamma$ up to 7. The range is not printed, and the line depends on it.)",
+    lambda: _line_measured(line(2, up_to=7), {r"slope, $\gamma \le 7$": 0.95, "intercept": 0.85}),
 )
-def fig2_line() -> Evidence:
-    """Least squares for gamma up to 7; the range is not printed, up to 10 gives (0.9645, 0.7959)."""
-    measured = line(2, up_to=7)
-    return All(
-        (
-            Measurement(r"slope, $\gamma \le 7$", "0.95", measured[0], 0.95, 0.01),
-            Measurement("intercept", "0.85", measured[1], 0.85, 0.03),
-        )
-    )
 
 
 @ours(
@@ -157,7 +155,7 @@ reading(
     "KK24 Fig. 6, left, section 3.3",
     r"For three classes the line 'could be approximated with a function $\frac1T \approx 0.64\cdot\gamma + 0.91$'. (Taken as: within 0.01 "
     r"and 0.03 of least squares; $\gamma$ up to 10, logits in $(-5, 5)$, as printed.)",
-    lambda: _line_measured(3, PAPER_CUBE, 0.64, 0.91, "three classes"),
+    lambda: _line_measured(line(3, PAPER_CUBE), {"slope": 0.64, "intercept of three classes": 0.91}),
     headline="three classes: 1/T = 0.64 gamma + 0.91",
 )
 
@@ -172,12 +170,7 @@ paraphrased(
     "kk24.fig5_caption",
     "KK24 Fig. 5, caption",
     r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
-    lambda: All(
-        tuple(
-            Measurement(rf"$T$ at $\gamma = {g:g}$", str(t), fits(3, PAPER_CUBE)[g].temperature, t, 0.01)
-            for g, t in ((1.0, 0.81), (3.0, 0.46))
-        )
-    ),
+    lambda: _temperatures_measured({1.0: 0.81, 3.0: 0.46}, 0.01),
     chapter="05_simplex",
 )
 
@@ -185,12 +178,7 @@ ours(
     "kk24.fig5_caption_corrected",
     "KK24 Fig. 5, corrected",
     r"0.81 and 0.46 are the closest temperatures at $\gamma = 0.5$ and $2$.",
-    lambda: All(
-        tuple(
-            Measurement(rf"$T$ at $\gamma = {g:g}$", str(t), fits(3, PAPER_CUBE)[g].temperature, t, 0.006)
-            for g, t in ((0.5, 0.81), (2.0, 0.46))
-        )
-    ),
+    lambda: _temperatures_measured({0.5: 0.81, 2.0: 0.46}, 0.006),
     chapter="05_simplex",
     corrects="kk24.fig5_caption",
 )
@@ -225,11 +213,11 @@ def temperature_below_one() -> Evidence:
 )
 def typical_temperature() -> Evidence:
     """0.46 and 0.36."""
-    parts = []
-    for g in (2.0, 3.0):
-        found = fits(3, PAPER_CUBE)[g].temperature
-        parts.append(Measurement(rf"$T$ at $\gamma = {g:g}$, three classes", "about 0.4-0.5", found, 0.45, 0.1))
-    return All(tuple(parts))
+    found = fits(3, PAPER_CUBE)
+    quantity = r"$T$ at $\gamma = {:g}$, three classes"
+    return All(
+        tuple(Measurement(quantity.format(g), "about 0.4-0.5", found[g].temperature, 0.45, 0.1) for g in (2.0, 3.0))
+    )
 
 
 @ours(
@@ -241,12 +229,9 @@ def typical_temperature() -> Evidence:
 def typical_temperature_classes() -> Evidence:
     """Below for two classes, above for ten."""
     parts = []
-    for n, at in ((2, (0.37, 0.28)), (10, (0.66, 0.57))):
-        for g, stated in zip((2.0, 3.0), at, strict=True):
-            found = closest_temperature(g, n).temperature
-            parts.append(
-                Measurement(rf"$T$ at $\gamma = {g:g}$, {n} classes", f"{stated}", found, stated, 0.005, said="stated")
-            )
+    for n, g, stated in ((2, 2.0, 0.37), (2, 3.0, 0.28), (10, 2.0, 0.66), (10, 3.0, 0.57)):
+        quantity, found = rf"$T$ at $\gamma = {g:g}$, {n} classes", closest_temperature(g, n).temperature
+        parts.append(Measurement(quantity, f"{stated}", found, stated, 0.005, said="stated"))
     return All(tuple(parts))
 
 
@@ -255,7 +240,7 @@ reading(
     "KK24 section 3.3",
     r"For four classes 'a similar linear dependency trend: $\frac1T \approx 0.47\cdot\gamma + 0.85$'. (Taken as: within 0.01 and "
     r"0.03, logits as for three classes, $\gamma$ up to 10.)",
-    lambda: _line_measured(4, PAPER_CUBE, 0.47, 0.85, "four classes"),
+    lambda: _line_measured(line(4, PAPER_CUBE), {"slope": 0.47, "intercept of four classes": 0.85}),
     headline="four classes: 1/T = 0.47 gamma + 0.85",
     instead=_as_line,
 )

@@ -5,13 +5,11 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.theory.second_derivative import convexity_factor
-from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step
+from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, proof, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.curvature import convexity_proof, gradient_limit_steps
-from reproduction.theorems.lemmas.entropy_bound import entropy_bound_steps
-from reproduction.theorems.lemmas.gain import gain_at_half_step, gain_limit_steps, threshold_steps
+from reproduction.theorems.lemmas import curvature, entropy_bound, gain
 
 CHAPTER = "11_curvature"
 quoted = Rows(CHAPTER, "quoted")
@@ -30,7 +28,6 @@ g = sp.Symbol("gamma", real=True)
 r = sp.Symbol("r", positive=True)  # 1 - q
 
 
-# The formula is missing.
 quoted(
     "kn24.lemma1",
     "KN24 Lemma 1",
@@ -45,11 +42,10 @@ ours(
     "kn24.lemma1_reading",
     "KN24 Lemma 1, under the reading that it is the bound of M20 App. H",
     r"Under this reading Lemma 1 is true: for $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$.",
-    lambda: Derivation(entropy_bound_steps()),
+    lambda: Derivation(entropy_bound.entropy_bound_steps()),
     formal=formal("equivalent", "m20_app_h"),
 )
 
-# The definition of the loss is missing.
 quoted(
     "kn24.fig1_coincide",
     "KN24 Fig. 1",
@@ -90,16 +86,14 @@ def fig1_other_exponent() -> Evidence:
     a = sp.Symbol("alpha", positive=True)  # 1 - gamma
     shifted = symbols.focal_loss(q, g - 1)
     scaled = sp.expand(sp.diff(shifted, q).subs(q, 1 - r) / r ** (g - 1))
-    return Derivation(
-        (
-            step(r"$\gamma = 1$: $-\log p$", shifted.subs(g, 1), -sp.log(q)),
-            step(
-                r"its slope over $r^{\gamma-1}$, $r = 1-p$, tends to $-\gamma$",
-                sp.limit(sp.simplify(scaled), r, 0, "+"),
-                -g,
-            ),
-            step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),
-        )
+    return proof(
+        step(r"$\gamma = 1$: $-\log p$", shifted.subs(g, 1), -sp.log(q)),
+        step(
+            r"its slope over $r^{\gamma-1}$, $r = 1-p$, tends to $-\gamma$",
+            sp.limit(sp.simplify(scaled), r, 0, "+"),
+            -g,
+        ),
+        step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),
     )
 
 
@@ -120,33 +114,21 @@ quoted(
 )
 def fig1_loss_smaller_reading() -> Evidence:
     """For every gamma > 0 and every p: CE - FL = (1 - (1-p)^gamma)(-log p)."""
-    return Derivation(
-        (
-            step(
-                r"$\mathrm{CE} - \mathrm{FL} = (1-(1-p)^\gamma)(-\log p) > 0$",
-                -sp.log(q) - symbols.focal_loss(q, g),
-                (1 - (1 - q) ** g) * -sp.log(q),
-            ),
-            *factor_steps(),
+    return proof(
+        step(
+            r"$\mathrm{CE} - \mathrm{FL} = (1-(1-p)^\gamma)(-\log p) > 0$",
+            -sp.log(q) - symbols.focal_loss(q, g),
+            (1 - (1 - q) ** g) * -sp.log(q),
         ),
-        r"No $\gamma \ge 1$ and no $p$ near 1 is needed. The same for $\gamma - 1$: the factor is $(1-p)^{\gamma-1}$, below 1 for "
+        *factor_steps(),
+        remark=r"No $\gamma \ge 1$ and no $p$ near 1 is needed. The same for $\gamma - 1$: the factor is $(1-p)^{\gamma-1}$, below 1 for "
         r"$\gamma > 1$, and 1 at $\gamma = 1$.",
     )
 
 
 def gradient_ratio_steps() -> tuple[Step, ...]:
     """L' over that of cross-entropy is g, which rises from 1, then falls to 0."""
-    ratio = sp.diff(symbols.focal_loss(q, g), q) / (-1 / q)
-    return (
-        step(
-            r"$L'/(-\frac1p) = g$",
-            sp.expand(ratio / (1 - q) ** (g - 1)),
-            sp.expand(symbols.gain(q, g) / (1 - q) ** (g - 1)),
-            lambda e: sp.simplify(sp.powsimp(e, force=True)),
-        ),
-        *threshold_steps(),
-        *gain_limit_steps(),
-    )
+    return (gain.gain_of_loss_step(r"$L'/(-\frac1p) = g$", g), *gain.threshold_steps(), *gain.gain_limit_steps())
 
 
 quoted(
@@ -161,7 +143,7 @@ ours(
     "KN24 Fig. 1, read with Lin et al.'s exponent gamma, how close to 1",
     r"For every $\gamma > 0$ the gradient of $-(1-p)^\gamma\log p$ is smaller than that of cross-entropy for $p > \tau(\gamma)$, where $\tau < \frac12$, and larger for "
     r"$0 < p < \tau(\gamma)$.",
-    lambda: Derivation((*gradient_ratio_steps(), gain_at_half_step())),
+    lambda: proof(*gradient_ratio_steps(), gain.gain_at_half_step()),
     formal=formal("exact", "kn24_gradient_where"),
 )
 
@@ -184,11 +166,9 @@ def fig1_curvature_diverges() -> Evidence:
     """L'' / (1-p)^(gamma-1) -> gamma (1+gamma)."""
     a = sp.Symbol("alpha", positive=True)  # 1 - gamma
     scaled = convexity_factor(1 - r, g, sp.log) / r
-    return Derivation(
-        (
-            *gradient_limit_steps(),
-            *convexity_proof().steps[:1],
-            step(r"$L'' / r^{\gamma-1} \to \gamma(1+\gamma)$", sp.limit(sp.simplify(scaled), r, 0, "+"), g * (1 + g)),
-            step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),
-        )
+    return proof(
+        *curvature.gradient_limit_steps(),
+        *curvature.convexity_proof().steps[:1],
+        step(r"$L'' / r^{\gamma-1} \to \gamma(1+\gamma)$", sp.limit(sp.simplify(scaled), r, 0, "+"), g * (1 + g)),
+        step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),
     )

@@ -5,23 +5,19 @@ from __future__ import annotations
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step, step_of_several
+from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, proof, step, step_of_several
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import stationarity_steps
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.weight import printed_weight_steps
+from reproduction.theorems.lemmas import binary_map, curvature, weight
 
 CHAPTER = "11_curvature"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 ours = Rows(CHAPTER, "ours")
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+q, g = symbols.q, symbols.g
 SOLUTION = "0.7"  # of the focal loss with gamma = 1
 
 
-# Neither formula nor words are there.
 quoted(
     "kn24.theorem2",
     "KN24 Theorem 2",
@@ -33,7 +29,6 @@ quoted(
     ),
 )
 
-# The problem, its constraint and the posterior are in lost formulas.
 quoted(
     "kn24.maxwell_boltzmann",
     "KN24, summary of its page (TL;DR), in the third person",
@@ -49,7 +44,6 @@ quoted(
     ),
 )
 
-# No bound is in the text at hand.
 paraphrased(
     "kn24.pac_bayes",
     "KN24, summary of its page (TL;DR), in the third person",
@@ -144,31 +138,29 @@ def entropy_constrained() -> Evidence:
         one, at = balls.exact(1), balls.exact(SOLUTION)
         truth = formulas.focal_map([at, one - at], one)[0]
         rise = -truth / at + (one - truth) / (one - at) + (at / (one - at)).log()
-    return Derivation(
-        (
-            step(
-                r"the slope of the bound in $q$ is $-\frac pq + \frac{1-p}{1-q} + \gamma\log\frac q{1-q}$",
-                slope,
-                -p / q + (1 - p) / (1 - q) + g * (sp.log(q) - sp.log(1 - q)),
-            ),
-            step(
-                r"which rises: its derivative is $\frac p{q^2} + \frac{1-p}{(1-q)^2} + \frac\gamma{q(1-q)} > 0$",
-                sp.diff(slope, q),
-                p / q**2 + (1 - p) / (1 - q) ** 2 + g / (q * (1 - q)),
-            ),
-            step(
-                r"at $q = \frac12$ the slope is $2 - 4p$, negative for $p > \frac12$",
-                slope.subs(q, sp.Rational(1, 2)),
-                2 - 4 * p,
-            ),
-            *stationarity_steps(),
-            *convexity_proof().steps,
-            *printed_weight_steps(),
-            Step(
-                rf"with $\gamma = 1$ and $p$ the focal map of $q = {SOLUTION}$, {float(truth.mid()):.4f}, the slope "
-                rf"there is {float(rise.mid()):.4f} $> 0$, in ball arithmetic",
-                bool(rise > 0) and bool(truth > 0.5),
-            ),
+    return proof(
+        step(
+            r"the slope of the bound in $q$ is $-\frac pq + \frac{1-p}{1-q} + \gamma\log\frac q{1-q}$",
+            slope,
+            -p / q + (1 - p) / (1 - q) + g * (sp.log(q) - sp.log(1 - q)),
         ),
-        r"So the least value lies between $\frac12$ and 0.7.",
+        step(
+            r"which rises: its derivative is $\frac p{q^2} + \frac{1-p}{(1-q)^2} + \frac\gamma{q(1-q)} > 0$",
+            sp.diff(slope, q),
+            p / q**2 + (1 - p) / (1 - q) ** 2 + g / (q * (1 - q)),
+        ),
+        step(
+            r"at $q = \frac12$ the slope is $2 - 4p$, negative for $p > \frac12$",
+            slope.subs(q, sp.Rational(1, 2)),
+            2 - 4 * p,
+        ),
+        *binary_map.stationarity_steps(),
+        *curvature.convexity_proof().steps,
+        *weight.printed_weight_steps(),
+        Step(
+            rf"with $\gamma = 1$ and $p$ the focal map of $q = {SOLUTION}$, {float(truth.mid()):.4f}, the slope "
+            rf"there is {float(rise.mid()):.4f} $> 0$, in ball arithmetic",
+            bool(rise > 0) and bool(truth > 0.5),
+        ),
+        remark=r"So the least value lies between $\frac12$ and 0.7.",
     )

@@ -6,12 +6,10 @@ from typing import Any
 
 import sympy as sp
 
-from reproduction.ledger.evidence import Derivation, Evidence, Step, step
+from reproduction.ledger.evidence import Evidence, Step, proof, step
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.fcl import class_share, squared_distance_steps
-from reproduction.theorems.lemmas.gain import gain_positive_step
+from reproduction.theorems.lemmas import curvature, fcl, gain
 
 CHAPTER = "17_simple_models"
 ours = Rows(CHAPTER, "ours")
@@ -25,36 +23,34 @@ ours = Rows(CHAPTER, "ours")
 )
 def proper_after_map() -> Evidence:
     """Stationarity is linear in p, and that p sums to 1 is linear in the multiplier."""
-    q, gain, mean = sp.symbols("q g \\bar{g}", positive=True)
+    q, g_i, mean = sp.symbols("q g \\bar{g}", positive=True)
     lam, c, gamma = sp.Symbol("lambda", nonnegative=True), sp.Symbol("c", real=True), symbols.gamma
     p = sp.Symbol("p")
-    found = sp.solve(p * -gain / q + lam * sp.diff(class_share(q, p), q) - c, p)[0]
-    map_ = q * (2 * lam * q + mean) / (2 * lam * q + gain)
-    return Derivation(
-        (
-            step(
-                r"$qL'(q) = -g(q)$",
-                sp.expand(q * symbols.focal_loss_slope(q, gamma) / (1 - q) ** (gamma - 1)),
-                sp.expand(-symbols.gain(q, gamma) / (1 - q) ** (gamma - 1)),
-                lambda e: sp.simplify(sp.powsimp(e, force=True)),
-            ),
-            gain_positive_step(),
-            *squared_distance_steps(),
-            step(r"whose slope in $q_i$ is $2(q_i - p_i)$", sp.diff(class_share(q, p), q), 2 * (q - p)),
-            step(
-                r"so $p_iL'(q_i) + 2\lambda(q_i - p_i) = c$ has the solution $p_i = q_i\frac{2\lambda q_i - c}{2\lambda q_i + g_i}$",
-                found,
-                q * (2 * lam * q - c) / (2 * lam * q + gain),
-            ),
-            step(r"$q_i - p_i = v_i(g_i + c)$", q - found, (q / (2 * lam * q + gain)) * (gain + c)),
-            multiplier_step(c),
-            Step(
-                r"and $p_i = q_i\frac{2\lambda q_i + \bar g}{2\lambda q_i + g_i} > 0$, as $\bar g > 0$, a mean of $g_j > 0$ with weights $v_j > 0$",
-                (sp.simplify(found.subs(c, -mean) - map_), map_.is_positive),
-            ),
-            *convexity_proof().steps,
+    found = sp.solve(p * -g_i / q + lam * sp.diff(fcl.class_share(q, p), q) - c, p)[0]
+    map_ = q * (2 * lam * q + mean) / (2 * lam * q + g_i)
+    return proof(
+        step(
+            r"$qL'(q) = -g(q)$",
+            q * symbols.focal_loss_slope(q, gamma) / (1 - q) ** (gamma - 1),
+            -symbols.gain(q, gamma) / (1 - q) ** (gamma - 1),
+            symbols.tidy,
         ),
-        r"The risk is infinite where some $q_i = 0$, so its minimum lies inside the simplex. It is convex, strictly so where every $p_i > 0$: the $q$ that is stationary for this $p$ is its one minimum. So each $q$ inside the simplex "
+        gain.gain_positive_step(),
+        *fcl.squared_distance_steps(),
+        step(r"whose slope in $q_i$ is $2(q_i - p_i)$", sp.diff(fcl.class_share(q, p), q), 2 * (q - p)),
+        step(
+            r"so $p_iL'(q_i) + 2\lambda(q_i - p_i) = c$ has the solution $p_i = q_i\frac{2\lambda q_i - c}{2\lambda q_i + g_i}$",
+            found,
+            q * (2 * lam * q - c) / (2 * lam * q + g_i),
+        ),
+        step(r"$q_i - p_i = v_i(g_i + c)$", q - found, (q / (2 * lam * q + g_i)) * (g_i + c)),
+        multiplier_step(c),
+        Step(
+            r"and $p_i = q_i\frac{2\lambda q_i + \bar g}{2\lambda q_i + g_i} > 0$, as $\bar g > 0$, a mean of $g_j > 0$ with weights $v_j > 0$",
+            (sp.simplify(found.subs(c, -mean) - map_), map_.is_positive),
+        ),
+        *curvature.convexity_proof().steps,
+        remark=r"The risk is infinite where some $q_i = 0$, so its minimum lies inside the simplex. It is convex, strictly so where every $p_i > 0$: the $q$ that is stationary for this $p$ is its one minimum. So each $q$ inside the simplex "
         r"is the prediction for exactly one $p$, and after the map the prediction is the truth. $\lambda = 0$ is the focal calibration map, $\gamma = 0$ the identity.",
     )
 
@@ -86,18 +82,16 @@ def l1_after_map() -> Evidence:
     q, lam = sp.symbols("q lambda", positive=True)
     gamma = symbols.gamma
     loss = symbols.focal_loss(q, gamma) + lam * absolute_distance(q)
-    return Derivation(
-        (
-            step(
-                r"with the label $i$: $\frac{d}{dq_i}\big(L(q_i) + \lambda\lVert q - e_i\rVert_1\big) = -\frac{g(q_i) + 2\lambda q_i}{q_i}$",
-                sp.expand(sp.diff(loss, q) * q / (1 - q) ** (gamma - 1)),
-                sp.expand(-(symbols.gain(q, gamma) + 2 * lam * q) / (1 - q) ** (gamma - 1)),
-                lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
-            ),
-            *convexity_proof().steps,
-            vertex_step(),
+    return proof(
+        step(
+            r"with the label $i$: $\frac{d}{dq_i}\big(L(q_i) + \lambda\lVert q - e_i\rVert_1\big) = -\frac{g(q_i) + 2\lambda q_i}{q_i}$",
+            sp.expand(sp.diff(loss, q) * q / (1 - q) ** (gamma - 1)),
+            sp.expand(-(symbols.gain(q, gamma) + 2 * lam * q) / (1 - q) ** (gamma - 1)),
+            symbols.tidy,
         ),
-        r"$\lVert q - e_i\rVert_1 = (1 - q_i) + \sum_{j \ne i} q_j = 2(1 - q_i)$ on the simplex. The risk $\sum_i p_i(L(q_i) + 2\lambda(1 - q_i))$ is strictly convex "
+        *curvature.convexity_proof().steps,
+        vertex_step(),
+        remark=r"$\lVert q - e_i\rVert_1 = (1 - q_i) + \sum_{j \ne i} q_j = 2(1 - q_i)$ on the simplex. The risk $\sum_i p_i(L(q_i) + 2\lambda(1 - q_i))$ is strictly convex "
         r"and infinite at the boundary, so its one minimum is where $-p_i(g(q_i) + 2\lambda q_i)/q_i$ is the same for every class: $p_i$ is in proportion to "
         r"$v_i$, and every $q$ is the prediction for one $p$.",
     )

@@ -10,23 +10,18 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Counterexample, Derivation, Disproof, Evidence, Step, Unchecked, step
+from reproduction.ledger.evidence import Counterexample, Derivation, Disproof, Evidence, Step, Unchecked, proof, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import map_slope_steps, stationarity_steps
-from reproduction.theorems.lemmas.curvature import convexity_proof, gradient_limit_steps
-from reproduction.theorems.lemmas.entropy_bound import divergence_step, entropy_bound_steps
-from reproduction.theorems.lemmas.fcl import class_share, squared_distance_steps
-from reproduction.theorems.lemmas.gain import gain_limit_steps, gain_positive_step
+from reproduction.theorems.lemmas import binary_map, curvature, entropy_bound, entropy_ratio, fcl, gain
 
 CHAPTER = "12_focal_calibration_loss"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+q, g = symbols.q, symbols.g
 lam = sp.Symbol("lambda", positive=True)
 
 
@@ -37,11 +32,11 @@ def residual_steps() -> tuple[Step, ...]:
     return (
         step(
             r"at $q = p$: $p_iL'(p_i) + 2\lambda(p_i-p_i) = -g(p_i)$",
-            sp.expand(slope.subs(q, p) / (1 - p) ** (g - 1)),
-            sp.expand(-symbols.gain(p, g) / (1 - p) ** (g - 1)),
-            lambda e: sp.simplify(sp.powsimp(e, force=True)),
+            slope.subs(q, p) / (1 - p) ** (g - 1),
+            -symbols.gain(p, g) / (1 - p) ** (g - 1),
+            symbols.tidy,
         ),
-        gain_positive_step(),
+        gain.gain_positive_step(),
     )
 
 
@@ -59,7 +54,7 @@ def order_steps() -> tuple[Step, ...]:
     right = p_j * slope_j + 2 * lam * (q_j - p_j)
     bulk = symbols.focal_loss_slope(q, g) / (1 - q) ** (g - 1)
     return (
-        *convexity_proof().steps,
+        *curvature.convexity_proof().steps,
         step(
             r"$L' < 0$: $L' = -(1-q)^{\gamma-1}\big(\frac{1-q}{q} + \gamma(-\log q)\big)$",
             sp.simplify(sp.powsimp(sp.expand(bulk), force=True)),
@@ -91,7 +86,7 @@ quoted(
     "l25.a4",
     "L25 Thm. A.1 (App. A.4)",
     r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
-    lambda: Derivation((defect_step(),)),
+    lambda: proof(defect_step()),
     formal=formal("exact", "l25_strictly_convex_sum"),
 )
 
@@ -123,20 +118,17 @@ def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
 def a7() -> Evidence:
     """Its expected excess over q = p is the squared distance of q and p, for every n."""
     q_i, p_i = sp.symbols("q_i p_i", real=True)
-    return Derivation(
-        (
-            *squared_distance_steps(),
-            step(
-                r"so the excess over $q = p$ is $\sum_i (q_i - p_i)^2$, 0 at $q = p$ only",
-                class_share(q_i, p_i) - class_share(p_i, p_i),
-                (q_i - p_i) ** 2,
-                sp.expand,
-            ),
-        )
+    return proof(
+        *fcl.squared_distance_steps(),
+        step(
+            r"so the excess over $q = p$ is $\sum_i (q_i - p_i)^2$, 0 at $q = p$ only",
+            fcl.class_share(q_i, p_i) - fcl.class_share(p_i, p_i),
+            (q_i - p_i) ** 2,
+            sp.expand,
+        ),
     )
 
 
-# The conditions are missing.
 quoted(
     "l25.a8",
     "L25 section 4.3, App. A.8",
@@ -160,13 +152,11 @@ def a8_reading() -> Evidence:
     """At q = p the slopes -g(p_i) differ for some p, whatever lambda; p = (0.8, 0.2) for gamma = 2."""
     with balls.precision():
         differ = bool(_gain_gap() > 0)
-    return Derivation(
-        (
-            *residual_steps(),
-            *gain_limit_steps(),
-            Step(r"for example $\gamma = 2$, $p = (0.8, 0.2)$: $g(0.2) > g(0.8)$, in ball arithmetic", differ),
-        ),
-        r"$g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = p$ of two classes the slopes differ, and moving towards the class with the larger "
+    return proof(
+        *residual_steps(),
+        *gain.gain_limit_steps(),
+        Step(r"for example $\gamma = 2$, $p = (0.8, 0.2)$: $g(0.2) > g(0.8)$, in ball arithmetic", differ),
+        remark=r"$g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = p$ of two classes the slopes differ, and moving towards the class with the larger "
         r"$g$ lowers the risk. The same with more classes, where the others have $p_i = 0$: their $\lambda q_i^2$ has slope 0 at $q_i = 0$.",
     )
 
@@ -210,19 +200,17 @@ reading(
 )
 def a8_when() -> Evidence:
     """Stationarity at q = p: all -g(p_i) equal; the risk is strictly convex, so that is sufficient."""
-    return Derivation(
-        (
-            *residual_steps(),
-            step(
-                r"a class with $p_i = 0$ adds $\lambda q_i^2$, whose slope at $q_i = 0$ is 0, not below the $-g \le 0$ of the others: nothing is "
-                r"gained by moving to it",
-                sp.diff(lam * q**2, q).subs(q, 0),
-                0,
-            ),
-            gain_positive_step(),
-            *convexity_proof().steps,
+    return proof(
+        *residual_steps(),
+        step(
+            r"a class with $p_i = 0$ adds $\lambda q_i^2$, whose slope at $q_i = 0$ is 0, not below the $-g \le 0$ of the others: nothing is "
+            r"gained by moving to it",
+            sp.diff(lam * q**2, q).subs(q, 0),
+            0,
         ),
-        r"Necessary: where $0 < p_i < 1$ the point is inside in these coordinates, and the slopes must be equal. Sufficient: the risk is "
+        gain.gain_positive_step(),
+        *curvature.convexity_proof().steps,
+        remark=r"Necessary: where $0 < p_i < 1$ the point is inside in these coordinates, and the slopes must be equal. Sufficient: the risk is "
         r"convex, and strictly so in the classes with $p_i > 0$.",
     )
 
@@ -231,9 +219,11 @@ ours(
     "l25.a8_cross_entropy",
     "L25 App. A.8, corrected",
     r"With $\lambda = 0$ FCL is strictly proper if and only if $\gamma = 0$.",
-    lambda: Derivation(
-        (*cross_entropy_steps(), *residual_steps(), *gain_limit_steps()),
-        r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$.",
+    lambda: proof(
+        *cross_entropy_steps(),
+        *residual_steps(),
+        *gain.gain_limit_steps(),
+        remark=r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$.",
     ),
     formal=formal("exact", "l25_strictly_proper_iff"),
     corrects="l25.a8_zero",
@@ -243,9 +233,11 @@ quoted(
     "l25.focal_improper",
     "L25 sections 1 and 3.1",
     r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
-    lambda: Derivation(
-        (*order_steps(), *residual_steps(), *gain_limit_steps()),
-        r"The order of the classes is kept for $\lambda = 0$, too: classification-calibrated. $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = "
+    lambda: proof(
+        *order_steps(),
+        *residual_steps(),
+        *gain.gain_limit_steps(),
+        remark=r"The order of the classes is kept for $\lambda = 0$, too: classification-calibrated. $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = "
         r"p$ the slopes differ, and $p$ is no minimiser: not proper.",
     ),
     formal=formal("equivalent", "l25_focal_improper", "l25_order_preserving", "kk24_map_recovers_truth", "kk24_prop4"),
@@ -278,31 +270,29 @@ def bias() -> Evidence:
     slope = sp.Function("L1")
     p = sp.Symbol("p", positive=True)
     stationary = p * slope(p + e * x) + 2 * x + mu  # p L'(q) + 2 lam (q - p) + mu at q = p + x/lam
-    gain, total = sp.symbols("g_i Gamma")  # g(p_i) and the sum over the classes
+    own, total = sp.symbols("g_i Gamma")  # g(p_i) and the sum over the classes
     n = sp.Symbol("n", positive=True)
     gains, i, classes = sp.IndexedBase("g"), sp.Idx("i"), sp.Symbol("n", integer=True, positive=True)
     shift = (gains[i] - total / classes) / 2
     together = sp.Sum(shift, (i, 1, classes)).expand().doit()
-    return Derivation(
-        (
-            *residual_steps(),
-            step(
-                r"$q = p + x/\lambda$: at $\lambda \to \infty$ stationarity is $-g(p_i) + 2x_i + \mu = 0$",
-                stationary.subs(e, 0).subs(slope(p), -sp.Symbol("G") / p),
-                -sp.Symbol("G") + 2 * x + mu,
-            ),
-            step(
-                r"$x_i = \frac12\big(g(p_i) - \bar g\big)$ solves it with $\mu = \bar g = \frac1n\sum_j g(p_j)$",
-                -gain + 2 * (gain - total / n) / 2 + total / n,
-                0,
-            ),
-            step(
-                r"and has $\sum_i x_i = \frac12\big(\sum_i g(p_i) - n\bar g\big) = 0$, as $\sum_i q_i = \sum_i p_i$ asks",
-                together - (sp.Sum(gains[i], (i, 1, classes)) - total) / 2,
-                0,
-            ),
+    return proof(
+        *residual_steps(),
+        step(
+            r"$q = p + x/\lambda$: at $\lambda \to \infty$ stationarity is $-g(p_i) + 2x_i + \mu = 0$",
+            stationary.subs(e, 0).subs(slope(p), -sp.Symbol("G") / p),
+            -sp.Symbol("G") + 2 * x + mu,
         ),
-        r"The risk over $\lambda$ is smooth in $1/\lambda$ with Hessian $2I$ at $1/\lambda = 0$, so $x$ is smooth in $1/\lambda$ (implicit function theorem).",
+        step(
+            r"$x_i = \frac12\big(g(p_i) - \bar g\big)$ solves it with $\mu = \bar g = \frac1n\sum_j g(p_j)$",
+            -own + 2 * (own - total / n) / 2 + total / n,
+            0,
+        ),
+        step(
+            r"and has $\sum_i x_i = \frac12\big(\sum_i g(p_i) - n\bar g\big) = 0$, as $\sum_i q_i = \sum_i p_i$ asks",
+            together - (sp.Sum(gains[i], (i, 1, classes)) - total) / 2,
+            0,
+        ),
+        remark=r"The risk over $\lambda$ is smooth in $1/\lambda$ with Hessian $2I$ at $1/\lambda = 0$, so $x$ is smooth in $1/\lambda$ (implicit function theorem).",
     )
 
 
@@ -313,15 +303,10 @@ def phi_steps() -> tuple[Step, ...]:
     phi = -eta * sp.diff(loss(v), v) - 2 * lam * (v - eta)
     return (
         step(r"$\varphi' = -\eta L'' - 2\lambda$", sp.diff(phi, v), -eta * sp.diff(loss(v), v, 2) - 2 * lam),
-        *convexity_proof().steps,
-        *gradient_limit_steps(),
-        step(
-            r"$-vL'(v) = g = (1-v)^\gamma(1 + \gamma b)$ ($v = q$)",
-            (-q * sp.diff(symbols.focal_loss(q, g), q)) / (1 - q) ** (g - 1),
-            (1 + g * symbols.entropy_ratio()) * (1 - q),
-            lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
-        ),
-        step(r"at 0: $g \to 1$, as $b \to 0$, so $-L' \to \infty$", sp.limit(symbols.entropy_ratio(), q, 0, "+"), 0),
+        *curvature.convexity_proof().steps,
+        *curvature.gradient_limit_steps(),
+        gain.gain_of_loss_step(r"$-vL'(v) = g = (1-v)^\gamma(1 + \gamma b)$ ($v = q$)"),
+        entropy_ratio.ratio_limit_step(r"at 0: $g \to 1$, as $b \to 0$, so $-L' \to \infty$"),
         step(
             r"at 1, where $L' \to 0$: $\varphi \to -2\lambda(1-\eta) < 0$; so $\varphi$ has one root, as it falls from $\infty$",
             (-2 * lam * (v - eta)).subs(v, 1),
@@ -330,7 +315,6 @@ def phi_steps() -> tuple[Step, ...]:
     )
 
 
-# The formula is missing.
 quoted(
     "l25.a6",
     "L25 Lemma A.3 (App. A.6)",
@@ -361,19 +345,16 @@ ours(
 def a6_mapping() -> Evidence:
     """d phi/d eta = -L' + 2 lambda > 0 while phi falls in v: different truths have different roots."""
     eta = sp.Symbol("eta", positive=True)
-    return Derivation(
-        (
-            *phi_steps(),
-            gain_positive_step(),
-            step(
-                r"$\partial_\eta\varphi = -L' + 2\lambda = \frac{g}{v} + 2\lambda > 0$ ($v = q$)",
-                (sp.diff(-eta * symbols.focal_loss_slope(q, g) - 2 * lam * (q - eta), eta) - 2 * lam)
-                / (1 - q) ** (g - 1),
-                symbols.gain(q, g) / q / (1 - q) ** (g - 1),
-                lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
-            ),
+    return proof(
+        *phi_steps(),
+        gain.gain_positive_step(),
+        step(
+            r"$\partial_\eta\varphi = -L' + 2\lambda = \frac{g}{v} + 2\lambda > 0$ ($v = q$)",
+            (sp.diff(-eta * symbols.focal_loss_slope(q, g) - 2 * lam * (q - eta), eta) - 2 * lam) / (1 - q) ** (g - 1),
+            symbols.gain(q, g) / q / (1 - q) ** (g - 1),
+            symbols.tidy,
         ),
-        r"$\varphi$ falls in $v$ and rises in $\eta$, so its root rises with $\eta$: one root for each truth, and different ones.",
+        remark=r"$\varphi$ falls in $v$ and rises in $\eta$, so its root rises with $\eta$: one root for each truth, and different ones.",
     )
 
 
@@ -382,7 +363,7 @@ ours(
     "L25 App. A.6, what the root is, under the reading of l25.a6_reading",
     r"The root of $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ lies above $\eta$ for every $\gamma > 0$ and $\lambda > 0$, "
     r"$0 < \eta < 1$: the mapping is unique, and not the identity.",
-    lambda: Derivation((*phi_steps(), *residual_steps(), gain_positive_step())),
+    lambda: proof(*phi_steps(), *residual_steps(), gain.gain_positive_step()),
     formal=formal("exact", "l25_phi", "l25_phi_root_above"),
 )
 
@@ -397,7 +378,7 @@ ours(
     "l25.a9_reading",
     "L25 Eq. (8), under the reading that it is the bound of M20 App. H",
     r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
-    lambda: Derivation((*entropy_bound_steps(), divergence_step())),
+    lambda: proof(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
     formal=formal("exact", "m20_app_h_kl"),
 )
 
@@ -405,7 +386,7 @@ ours(
     "l25.eq8_entropy",
     "L25 section 2.5, under the reading of l25.a9_reading",
     r"Under this reading, and at fixed $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
-    lambda: Derivation((*entropy_bound_steps(), divergence_step(), entropy_rate_step())),
+    lambda: proof(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step(), entropy_rate_step()),
 )
 
 
@@ -421,7 +402,6 @@ def entropy_rate_step(weight: Any = -g) -> Step:
     )
 
 
-# Of what was observed in a figure nothing is at hand.
 quoted(
     "l25.higher_entropy",
     "L25 section 3.1",
@@ -438,20 +418,13 @@ ours(
     "L25 section 3.1, in theory",
     r"For two classes and $\gamma > 0$ the minimiser of the focal loss has a higher entropy and a smaller top probability than every "
     r"truth but 0, $\frac12$ and 1, however near to 0 or 1.",
-    lambda: Derivation(
-        (*stationarity_steps(), *convexity_proof().steps, *map_slope_steps(), entropy_slope_step()),
-        r"The map takes the minimiser to the truth, fixes $\frac12$ (logit 0) and stretches logits: $|\operatorname{logit} p| > |\operatorname{logit} q|$, "
+    lambda: proof(
+        *binary_map.stationarity_steps(),
+        *curvature.convexity_proof().steps,
+        *binary_map.map_slope_steps(),
+        entropy_bound.entropy_slope_step(),
+        remark=r"The map takes the minimiser to the truth, fixes $\frac12$ (logit 0) and stretches logits: $|\operatorname{logit} p| > |\operatorname{logit} q|$, "
         r"for $q$ as near to 0 or 1 as one likes.",
     ),
     formal=formal("exact", "l25_higher_entropy", "kk24_map_recovers_truth", "kk24_prop4"),
 )
-
-
-def entropy_slope_step(other: Any = 1 - q) -> Step:
-    """The slope of the entropy of q and the other class is log((1-q)/q), negative above one half."""
-    entropy = -q * sp.log(q) - other * sp.log(other)
-    return step(
-        r"$H' = \log\frac{1-q}{q}$: negative above $\frac12$, positive below",
-        sp.diff(entropy, q),
-        sp.log(1 - q) - sp.log(q),
-    )

@@ -8,22 +8,16 @@ import sympy as sp
 
 from focal_lib.theory.gain import critical_gamma
 from reproduction.ledger.certificates import balls
-from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step
+from reproduction.ledger.evidence import Evidence, Step, Unchecked, proof, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
-from reproduction.theorems.lemmas.confidence import confidence_proof, drop_of_tied_classes, tied_classes_fall_steps
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.entropy_ratio import entropy_terms_steps
-from reproduction.theorems.lemmas.fcl import candidate, slack, squared_distance_steps
-from reproduction.theorems.lemmas.gain import gain_positive_step
-from reproduction.theorems.lemmas.weight import lagrange_steps
+from reproduction.theorems.lemmas import confidence, curvature, entropy_ratio, fcl, gain, weight
 
 CHAPTER = "12_focal_calibration_loss"
 quoted = Rows(CHAPTER, "quoted")
 ours = Rows(CHAPTER, "ours")
 
 
-# The formula is missing.
 quoted(
     "l25.thm41",
     "L25 Thm. 4.1, App. A.2",
@@ -50,20 +44,18 @@ def thm41_top() -> Evidence:
     p = ("0.20", "0.18", "0.16", "0.14", "0.12", *["0.04"] * 5)
     gaps = []
     for lam in (Fraction(0), Fraction(1)):
-        q = candidate(p, 1.0, float(lam))
+        q = fcl.candidate(p, 1.0, float(lam))
         with balls.precision():
-            gaps.append((balls.exact(max(q)) - balls.exact(p[0]), slack(q, p, lam)))
+            gaps.append((balls.exact(max(q)) - balls.exact(p[0]), fcl.slack(q, p, lam)))
     (focal, focal_slack), (both, both_slack) = gaps
     with balls.precision():
         margin = (both - both_slack) - (focal + focal_slack)
-    return Derivation(
-        (
-            gain_positive_step(),
-            Step(
-                rf"the top of FCL's minimiser is further from .20 than that of focal loss, by {float(margin.mid()):.3g}, in ball arithmetic",
-                bool(margin > 0),
-            ),
-        )
+    return proof(
+        gain.gain_positive_step(),
+        Step(
+            rf"the top of FCL's minimiser is further from .20 than that of focal loss, by {float(margin.mid()):.3g}, in ball arithmetic",
+            bool(margin > 0),
+        ),
     )
 
 
@@ -79,22 +71,20 @@ def thm41_norm() -> Evidence:
     low, high = sp.symbols("lambda mu", positive=True)
     first = (focal_high + low * square_high) - (focal_low + low * square_low)  # >= 0: q_l is best at lambda
     second = (focal_low + high * square_low) - (focal_high + high * square_high)  # >= 0: q_m is best at mu
-    return Derivation(
-        (
-            *squared_distance_steps(),
-            *convexity_proof().steps,
-            step(
-                r"with risk $A + \lambda B$, $B = \lVert q - p\rVert^2$: the sum of both inequalities is $(\mu-\lambda)(B_\lambda - B_\mu) \ge 0$",
-                first + second,
-                (high - low) * (square_low - square_high),
-            ),
-            step(
-                r"so $B_\lambda - B_\mu$ is that sum over $\mu - \lambda > 0$: $B_\mu \le B_\lambda$",
-                sp.cancel((first + second) / (high - low)),
-                square_low - square_high,
-            ),
+    return proof(
+        *fcl.squared_distance_steps(),
+        *curvature.convexity_proof().steps,
+        step(
+            r"with risk $A + \lambda B$, $B = \lVert q - p\rVert^2$: the sum of both inequalities is $(\mu-\lambda)(B_\lambda - B_\mu) \ge 0$",
+            first + second,
+            (high - low) * (square_low - square_high),
         ),
-        r"Both minimisers exist and are unique, as both risks are strictly convex. Any added loss does this to itself; nothing about focal loss is used.",
+        step(
+            r"so $B_\lambda - B_\mu$ is that sum over $\mu - \lambda > 0$: $B_\mu \le B_\lambda$",
+            sp.cancel((first + second) / (high - low)),
+            square_low - square_high,
+        ),
+        remark=r"Both minimisers exist and are unique, as both risks are strictly convex. Any added loss does this to itself; nothing about focal loss is used.",
     )
 
 
@@ -102,7 +92,7 @@ quoted(
     "l25.thm41_norms",
     "L25 App. A.2, step 2",
     r"'[T]he infinity norm is less than or equal to the Euclidean norm.' (The formula beside these words is lost; the words suffice.)",
-    lambda: Derivation((norms_step(),), "The sum of squares is at least each of them, the largest, too."),
+    lambda: proof(norms_step(), remark="The sum of squares is at least each of them, the largest, too."),
     formal=formal("equivalent", "l25_thm41_norms"),
 )
 
@@ -125,22 +115,19 @@ def norms_step(power: int = 2) -> Step:
 def thm41_norms_reading() -> Evidence:
     """The expected square, class by class; the inequalities for one class and another."""
     top, below, other = sp.symbols("q_j u v", nonnegative=True)
-    return Derivation(
-        (
-            *squared_distance_steps(),
-            step(
-                r"$\max p = p_j + u$ with $u \ge 0$, $q_j = \max q$: $(q_j - p_j) - (\max q - \max p) = u \ge 0$",
-                (top - other) - (top - (other + below)),
-                below,
-            ),
-            norms_step(),
+    return proof(
+        *fcl.squared_distance_steps(),
+        step(
+            r"$\max p = p_j + u$ with $u \ge 0$, $q_j = \max q$: $(q_j - p_j) - (\max q - \max p) = u \ge 0$",
+            (top - other) - (top - (other + below)),
+            below,
         ),
-        r"The inequalities, for every $n$: at $j = \arg\max q$, $\max p \ge p_j$, so $\max q - \max p \le q_j - p_j$, and symmetrically; and "
+        norms_step(),
+        remark=r"The inequalities, for every $n$: at $j = \arg\max q$, $\max p \ge p_j$, so $\max q - \max p \le q_j - p_j$, and symmetrically; and "
         r"the sum of squares is at least each of them.",
     )
 
 
-# 'Often' names no setting.
 quoted(
     "l25.overconfident_often",
     "L25 section 1",
@@ -171,18 +158,16 @@ quoted(
 def focal_overconfident_where() -> Evidence:
     """The truth is the map of the minimiser; the sharp condition of KK24 Prop. 5, and tied classes below it."""
     gamma = Fraction(round(500 * critical_gamma(10)), 1000)
-    fall = drop_of_tied_classes(10, gamma, Fraction(1, 1000))
-    return Derivation(
-        (
-            *lagrange_steps(),
-            *confidence_proof().steps,
-            *entropy_terms_steps(),  # gamma* > 0 where q < 1/2
-            *tied_classes_fall_steps(),
-            Step(
-                rf"for example $n = 10$, $\gamma = {float(gamma):g}$: nine tied classes and one at 0.001, in ball arithmetic",
-                bool(fall > 0),
-            ),
+    fall = confidence.drop_of_ties(gamma, (Fraction(111, 1000), 9), (Fraction(1, 1000), 1))
+    return proof(
+        *weight.lagrange_steps(),
+        *confidence.confidence_proof().steps,
+        *entropy_ratio.entropy_terms_steps(),  # gamma* > 0 where q < 1/2
+        *confidence.tied_classes_fall_steps(),
+        Step(
+            rf"for example $n = 10$, $\gamma = {float(gamma):g}$: nine tied classes and one at 0.001, in ball arithmetic",
+            bool(fall > 0),
         ),
-        r"The truth is the map of the minimiser, so the minimiser is overconfident where the map lowers the top probability. For $n = 2$ that is at "
+        remark=r"The truth is the map of the minimiser, so the minimiser is overconfident where the map lowers the top probability. For $n = 2$ that is at "
         r"least $\frac12 > \tau(\gamma)$, and the threshold settles it.",
     )

@@ -10,11 +10,10 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Counterexample, Derivation, Step, Unchecked, step
+from reproduction.ledger.evidence import Counterexample, Step, Unchecked, proof, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.fcl import risk, squared_distance_steps
+from reproduction.theorems.lemmas import curvature, fcl
 
 CHAPTER = "12_focal_calibration_loss"
 quoted = Rows(CHAPTER, "quoted")
@@ -32,7 +31,7 @@ def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) ->
         q = [balls.exact(top), 1 - balls.exact(top)]
         p = formulas.focal_map(q, balls.exact(gamma))
         moved = [balls.exact(shifted), 1 - balls.exact(shifted)]
-        return risk(q, p, gamma, lam) - risk(moved, p, gamma, lam)
+        return fcl.risk(q, p, gamma, lam) - fcl.risk(moved, p, gamma, lam)
 
 
 reading(
@@ -57,9 +56,10 @@ ours(
     "L25 Thm. 4.5, corrected",
     r"For $\gamma, \lambda \ge 0$ each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. On finitely many inputs, any post-processing of $q_\lambda$ that moves it by "
     r"$d(x)$ raises the FCL risk by at least $\lambda\,\mathbb{E}\lVert d\rVert^2$.",
-    lambda: Derivation(
-        (*convexity_proof().steps, square_growth_step()),
-        r"At the minimiser the tangent does not fall along the simplex, $\sum_i p_iL(q_i)$ lies above its own tangent, and the square grows by "
+    lambda: proof(
+        *curvature.convexity_proof().steps,
+        square_growth_step(),
+        remark=r"At the minimiser the tangent does not fall along the simplex, $\sum_i p_iL(q_i)$ lies above its own tangent, and the square grows by "
         r"$\lambda\lVert d\rVert^2$ beyond its: so nothing is gained, in any $x$, and the gap is at most 0. The identity is a "
         r"post-processing, so it is at least 0.",
     ),
@@ -81,7 +81,6 @@ def square_growth_step(power: int = 2) -> Step:
     )
 
 
-# The terms are missing.
 quoted(
     "l25.a14_steps",
     "L25 App. A.14, steps 5 and 6",
@@ -97,9 +96,10 @@ ours(
     "L25 App. A.14, steps 3 to 6, under a reading",
     r"For a constant predictor: post-processing that moves the prediction $v$ by $d$ lowers the expected square by $-2\,d\cdot(v - p) - \lVert d\rVert^2$. That is "
     r"positive for every $d = t(p - v)$ with $0 < t < 2$ unless $v = p$, over- and underconfident alike, and at most $\lVert v-p\rVert^2$.",
-    lambda: Derivation(
-        (*squared_distance_steps(), *square_gap_steps()),
-        r"The constant of the first steps drops out of the difference. $d = 0$ is a post-processing, and gives 0; for a constant predictor so is "
+    lambda: proof(
+        *fcl.squared_distance_steps(),
+        *square_gap_steps(),
+        remark=r"The constant of the first steps drops out of the difference. $d = 0$ is a post-processing, and gives 0; for a constant predictor so is "
         r"every constant $d$, and the gap of the square is $\lVert v-p\rVert^2$.",
     ),
 )
@@ -131,7 +131,6 @@ def square_gap_steps(gain: Callable[[Any, Any], Any] | None = None) -> tuple[Ste
     )
 
 
-# Needs the paper's networks on the paper's data.
 quoted(
     "l25.state_of_the_art",
     "L25 Abstract, section 5, Tables 1 to 8",

@@ -9,9 +9,9 @@ import sympy as sp
 from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import Step, step, step_of_several
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
+from reproduction.theorems.lemmas import entropy_ratio
 
-q, s, gamma = symbols.q, symbols.s, symbols.gamma
+q, s, gamma, g = symbols.q, symbols.s, symbols.gamma, symbols.g
 
 
 def stationarity_steps() -> tuple[Step, ...]:
@@ -57,9 +57,6 @@ def _powers(expression: sp.Expr) -> sp.Expr:
 
 def _log_sum(expression: sp.Expr) -> sp.Expr:
     return sp.simplify(sp.logcombine(expression, force=True))
-
-
-s, gamma = symbols.s, symbols.gamma
 
 
 def gap_slope_steps() -> tuple[Step, ...]:
@@ -150,9 +147,6 @@ def geometric_mean_steps() -> tuple[Step, ...]:
     )
 
 
-s = symbols.s
-
-
 def logit_gap_steps() -> tuple[Step, ...]:
     """R(s)/s < (2 log 2 - 1) log(1+gamma) for every s > 0 and gamma > 0."""
     t, uu, vv = sp.symbols("t u v", positive=True)
@@ -168,7 +162,7 @@ def logit_gap_steps() -> tuple[Step, ...]:
             (uu - vv) / ((1 + t * uu) * (1 + t * vv)),
         ),
         step(r"$u(s) = b(q)$ at $q = 1/(1+e^{-s})$", sp.expand_log(ratio, force=True), high),
-        *entropy_ratio_steps(),
+        *entropy_ratio.entropy_ratio_steps(),
         step(
             r"$b$ is concave, so $u + \bar u = b(q) + b(1-q) \le 2\,b(\frac12) = 2\log 2$",
             2 * symbols.entropy_ratio(sp.Rational(1, 2)),
@@ -187,8 +181,8 @@ def logit_gap_steps() -> tuple[Step, ...]:
         ),
         step(
             r"$R(s) \le (2\log2-1)\,s\int_0^\gamma\frac{dt}{1+t}$, the integral being $\log(1+\gamma)$",
-            sp.integrate(1 / (1 + t), (t, 0, sp.Symbol("gamma", positive=True))),
-            sp.log(1 + sp.Symbol("gamma", positive=True)),
+            sp.integrate(1 / (1 + t), (t, 0, g)),
+            sp.log(1 + g),
         ),
         Step(r"$2\log2-1 < \frac12$, in ball arithmetic", bool(below_half)),
     )
@@ -214,7 +208,7 @@ def gap_slope_below_log_steps() -> tuple[Step, ...]:
             sp.diff((1 + g) / (1 + g * v) ** 2, g),
             (1 - 2 * v - g * v) / (1 + g * v) ** 3,
         ),
-        *entropy_ratio_steps(),
+        *entropy_ratio.entropy_ratio_steps(),
         step(
             r"where $\bar u \ge \frac12$: $(1+\gamma)\,\partial_\gamma R' \le u + \bar u - 1$, and $u + \bar u = b(q) + b(1-q) \le "
             r"2\,b(\frac12) = 2\log2$, $b$ being concave",

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Derivation, Step, step, step_of_several
+from reproduction.ledger.evidence import Derivation, Step, proof, step, step_of_several
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps, log_entropy_ratio_steps
-from reproduction.theorems.lemmas.gain import gain_at_half_step, threshold_steps
-from reproduction.theorems.lemmas.weight import printed_weight_steps, top_class_step
+from reproduction.theorems.lemmas import curvature, entropy_ratio, gain, weight
+from reproduction.theorems.lemmas.entropy_ratio import b, fall, rise, third, value
+
+q = symbols.q
+g = sp.Symbol("gamma", nonnegative=True)
 
 
 def critical_gamma_steps() -> tuple[Step, ...]:
@@ -37,66 +39,48 @@ def tied_classes_fall_steps() -> tuple[Step, ...]:
     h = h0 + h1 * (m - 1 / (n - 1))  # h near 1/(n-1), to first order
     excess = sp.diff((n - 1) * m * h + e - h, e).subs(e, 0)
     return (
-        *printed_weight_steps(),
-        top_class_step(),
+        *weight.printed_weight_steps(),
+        weight.top_class_step(),
         step(
             r"$\frac{d}{d\varepsilon}\left[\sum_i w(q_i) - h(m)\right]_{\varepsilon=0} = 1 - h(\frac1{n-1})$, positive where "
             r"$g(\frac1{n-1}) > 1$",
             excess,
             1 - h0,
         ),
-        step(
-            r"the last class has $w(\varepsilon)/\varepsilon \to 1$: $b \to 0$",
-            sp.limit(symbols.entropy_ratio(), symbols.q, 0),
-            0,
-        ),
+        entropy_ratio.ratio_limit_step(r"the last class has $w(\varepsilon)/\varepsilon \to 1$: $b \to 0$"),
     )
 
 
 def confidence_proof() -> Derivation:
     """Where gamma >= gamma*(1/(n-1)), no distribution over n classes loses confidence, n >= 3."""
-    g, n, b0, fall, fall_m = sp.symbols("gamma n b A B", positive=True)  # A = -G''(b), B = -G''(m)
-    m = (1 - b0) / (n - 1)
-    top, below = sp.symbols("m d", positive=True)
-    big_g = sp.Function("G")
-    difference = g * sp.log(1 - b0) + big_g(b0) - g * sp.log(1 - m) - big_g(m)
-    second = sp.diff(difference, b0, 2).doit()
-    for argument, value in ((b0, -fall), (m, -fall_m)):
-        for found in list(second.atoms(sp.Subs, sp.Derivative)):
-            if found.doit().has(big_g) and sp.simplify(_argument(found) - argument) == 0:
-                second = second.subs(found, value)
-    written = g * (1 / (n - 2 + b0) ** 2 - 1 / (1 - b0) ** 2) - (fall - fall_m / (n - 1) ** 2)
-    return Derivation(
-        (
-            *printed_weight_steps(),
-            top_class_step(),
-            *threshold_steps(),
-            step_of_several(
-                r"a class $q_i = 1 - \sum_{j\ne i}q_j$ beside $n - 1$ others, each at most $q_{\max} = m$, so with $\sum_{j\ne i}(m - q_j) = d \ge 0$: "
-                r"$q_i = \varepsilon + d$, $\varepsilon = 1 - (n-1)m$, that is $m = \frac{1-\varepsilon}{n-1}$",
-                ((1 - ((n - 1) * top - below)) - (1 - (n - 1) * top), below),
-                (sp.solve(1 - (n - 1) * top - b0, top)[0], m),
-            ),
-            *entropy_ratio_steps(),
-            *log_entropy_ratio_steps(),
-            step(
-                r"$D(\varepsilon) = \log g(\varepsilon) - \log g(m)$ has $D'' = \gamma\big[\frac{1}{(n-2+\varepsilon)^2} - \frac{1}{(1-\varepsilon)^2}\big] "
-                r"+ G''(\varepsilon) - \frac{G''(m)}{(n-1)^2}$",
-                second,
-                written,
-            ),
-            step(
-                r"$(n-2+\varepsilon) - (1-\varepsilon) = n - 3 + 2\varepsilon \ge 0$ for $n \ge 3$: the bracket is not positive",
-                (n - 2 + b0) - (1 - b0),
-                n - 3 + 2 * b0,
-            ),
-            step(
-                r"at $\varepsilon = \frac1n$ the two points meet: $m = \frac1n$ and $D = 0$", m.subs(b0, 1 / n), 1 / n
-            ),
-            *critical_gamma_steps(),
-            gain_at_half_step(),  # for n = 3: gamma*(1/2) = 0
+    n, low, top, below = sp.symbols("n epsilon m d", positive=True)
+    m = (1 - low) / (n - 1)
+    return proof(
+        *weight.printed_weight_steps(),
+        weight.top_class_step(),
+        *gain.threshold_steps(),
+        step_of_several(
+            r"a class $q_i = 1 - \sum_{j\ne i}q_j$ beside $n - 1$ others, each at most $q_{\max} = m$, so with $\sum_{j\ne i}(m - q_j) = d \ge 0$: "
+            r"$q_i = \varepsilon + d$, $\varepsilon = 1 - (n-1)m$, that is $m = \frac{1-\varepsilon}{n-1}$",
+            ((1 - ((n - 1) * top - below)) - (1 - (n - 1) * top), below),
+            (sp.solve(1 - (n - 1) * top - low, top)[0], m),
         ),
-        r"For $n = 3$ the step on $g(\frac12)$ says $\gamma^*(\frac12) = 0$. Since $G'' < 0$ increases and $\varepsilon \le m$: $G''(\varepsilon) \le G''(m) \le G''(m)/(n-1)^2$. So $D$ is concave on "
+        *entropy_ratio.entropy_ratio_steps(),
+        *entropy_ratio.log_entropy_ratio_steps(),
+        step_of_several(
+            r"$D(\varepsilon) = \log g(\varepsilon) - \log g(m)$ has $D'' = \gamma\big[\frac{1}{(n-2+\varepsilon)^2} - \frac{1}{(1-\varepsilon)^2}\big] "
+            r"+ G''(\varepsilon) - \frac{G''(m)}{(n-1)^2}$",
+            *_second_derivatives(n, low),
+        ),
+        step(
+            r"$(n-2+\varepsilon) - (1-\varepsilon) = n - 3 + 2\varepsilon \ge 0$ for $n \ge 3$: the bracket is not positive",
+            (n - 2 + low) - (1 - low),
+            n - 3 + 2 * low,
+        ),
+        step(r"at $\varepsilon = \frac1n$ the two points meet: $m = \frac1n$ and $D = 0$", m.subs(low, 1 / n), 1 / n),
+        *critical_gamma_steps(),
+        gain.gain_at_half_step(),
+        remark=r"For $n = 3$ the step on $g(\frac12)$ says $\gamma^*(\frac12) = 0$. Since $G'' < 0$ increases and $\varepsilon \le m$: $G''(\varepsilon) \le G''(m) \le G''(m)/(n-1)^2$. So $D$ is concave on "
         r"$[0, \frac1n]$, with $D(0) = -\log g(\frac1{n-1}) \ge 0$ by the condition and $D(\frac1n) = 0$: $D \ge 0$, that is "
         r"$h(\varepsilon) \le h(m)$. As $h$ falls, then rises, $h(q_i) \le \max(h(\varepsilon), h(m)) = h(m)$ for every class, so "
         r"$\sum_i q_i h(q_i) \le h(m)$. Those with $m \ge \frac1{n-1}$ have $m \ge \tau(\gamma)$, as the condition says "
@@ -104,20 +88,22 @@ def confidence_proof() -> Derivation:
     )
 
 
-def _argument(found: sp.Expr) -> sp.Expr:
-    return found.point[0] if isinstance(found, sp.Subs) else found.expr.args[0]
+def _second_derivatives(n: sp.Symbol, low: sp.Symbol) -> tuple[tuple[Any, Any], ...]:
+    """By low, of log(1 - low) - log(1 - m) and of a function at m = (1 - low)/(n - 1)."""
+    m, f, xi = (1 - low) / (n - 1), sp.Function("F"), sp.Symbol("xi")
+    return (
+        (sp.diff(sp.log(1 - low) - sp.log(1 - m), low, 2), 1 / (n - 2 + low) ** 2 - 1 / (1 - low) ** 2),
+        (sp.diff(f(m), low, 2).doit(), sp.Subs(sp.Derivative(f(xi), (xi, 2)), xi, m) / (n - 1) ** 2),
+    )
 
 
-def drop_of_tied_classes(n: int, gamma: Fraction, last: Fraction) -> flint.arb:
-    """q_max - p_max as a ball, for n - 1 tied classes and one at `last`."""
+def drop_of_ties(gamma: Fraction | int | str, *ties: tuple[Fraction | str, int]) -> flint.arb:
+    """q_max - p_max as a ball, of classes that are tied: (probability, how many of it), the top ones first."""
     with balls.precision():
-        g, top = balls.exact(gamma), balls.exact((1 - last) / (n - 1))
-        weight = formulas.weight(top, g)
-        return top - weight / ((n - 1) * weight + formulas.weight(balls.exact(last), g))
-
-
-q = symbols.q
-g = sp.Symbol("gamma", nonnegative=True)
+        g = balls.exact(gamma)
+        weights = [(formulas.weight(balls.exact(each), g), count) for each, count in ties]
+        total = sum((count * one for one, count in weights), balls.exact(0))
+        return balls.exact(ties[0][0]) - weights[0][0] / total
 
 
 def weight_growth() -> sp.Expr:
@@ -127,13 +113,7 @@ def weight_growth() -> sp.Expr:
 
 def weight_growth_steps() -> tuple[Step, ...]:
     """v = -log(1-q) - Phi(q), Phi = b/(1 + gamma b), is convex with v(0) = 0; Phi'' < 0 increases."""
-    b = sp.Function("b")(q)
-    value, rise, fall, third = sp.symbols("b_0 b_1 b_2 b_3", positive=True)  # b, b', -b'', b'''
     phi, scale = b / (1 + g * b), 1 + g * value
-
-    def derivative(order: int) -> sp.Expr:
-        slopes = {b.diff(q, 3): third, b.diff(q, 2): -fall, b.diff(q): rise}
-        return sp.diff(phi, q, order).doit().subs(slopes).subs(b, value)
 
     ratio = symbols.entropy_ratio()
     return (
@@ -143,31 +123,30 @@ def weight_growth_steps() -> tuple[Step, ...]:
             -sp.log(1 - q) - ratio / (1 + g * ratio),
             lambda e: sp.simplify(sp.expand_log(e, force=True)),
         ),
-        *entropy_ratio_steps(),
+        *entropy_ratio.entropy_ratio_steps(),
         step(
             r"$\Phi'' = -\frac{|b''|}{(1+\gamma b)^2} - \frac{2\gamma b'^2}{(1+\gamma b)^3} < 0$",
-            derivative(2),
+            entropy_ratio.derivative_by_signs(phi, 2),
             -fall / scale**2 - 2 * g * rise**2 / scale**3,
         ),
         step(
             r"$\Phi^{(3)} = \frac{b^{(3)}}{(1+\gamma b)^2} + \frac{6\gamma b'|b''|}{(1+\gamma b)^3} + "
             r"\frac{6\gamma^2b'^3}{(1+\gamma b)^4} > 0$",
-            derivative(3),
+            entropy_ratio.derivative_by_signs(phi, 3),
             third / scale**2 + 6 * g * rise * fall / scale**3 + 6 * g**2 * rise**3 / scale**4,
         ),
         step(r"$v'' = \frac{1}{(1-q)^2} - \Phi'' > 0$: $v$ is convex", sp.diff(-sp.log(1 - q), q, 2), 1 / (1 - q) ** 2),
-        step(r"$v \to 0$ as $q \to 0$, as $b \to 0$", sp.limit(ratio, q, 0, "+"), 0),
+        entropy_ratio.ratio_limit_step(r"$v \to 0$ as $q \to 0$, as $b \to 0$"),
     )
 
 
 def sharper_steps() -> tuple[Step, ...]:
     """Where v(1/(n-1)) >= 0, n >= 3: d log p by gamma is not negative for the top class, not positive for the lowest."""
     gamma, n, low = sp.symbols("gamma n epsilon", positive=True)
-    w, total, phi = sp.Function("w")(gamma), sp.Function("S")(gamma), sp.Function("Phi")
+    w, total = sp.Function("w")(gamma), sp.Function("S")(gamma)
     m = (1 - low) / (n - 1)
-    xi = sp.Symbol("xi")
     return (
-        *printed_weight_steps(),
+        *weight.printed_weight_steps(),
         step(
             r"$\partial_\gamma\log\hat p_i = v(q_i) - \frac{S'}{S}$ with $S = \sum_j w(q_j)$, where $\frac{S'}{S} = \sum_j\hat p_j\,v(q_j)$",
             sp.diff(sp.log(w / total), gamma),
@@ -177,8 +156,7 @@ def sharper_steps() -> tuple[Step, ...]:
         step_of_several(
             r"$D(\varepsilon) = v(m) - v(\varepsilon)$, $m = \frac{1-\varepsilon}{n-1}$, has $D'' = \frac{1}{(n-2+\varepsilon)^2} - "
             r"\frac{1}{(1-\varepsilon)^2} + \Phi''(\varepsilon) - \frac{\Phi''(m)}{(n-1)^2}$",
-            (sp.diff(-sp.log(1 - m) + sp.log(1 - low), low, 2), 1 / (n - 2 + low) ** 2 - 1 / (1 - low) ** 2),
-            (sp.diff(phi(m), low, 2).doit(), sp.Subs(sp.Derivative(phi(xi), (xi, 2)), xi, m) / (n - 1) ** 2),
+            *_second_derivatives(n, low),
         ),
         step(
             r"$(n-2+\varepsilon) - (1-\varepsilon) = n - 3 + 2\varepsilon \ge 0$: $D'' \le \Phi''(m)\big(1 - \frac{1}{(n-1)^2}\big) < 0$ "
@@ -192,7 +170,7 @@ def sharper_steps() -> tuple[Step, ...]:
             weight_growth().subs(q, m.subs(low, 0)) - sp.limit(weight_growth(), q, 0, "+"),
             weight_growth().subs(q, 1 / (n - 1)),
         ),
-        *convexity_proof().steps,
+        *curvature.convexity_proof().steps,
     )
 
 
@@ -207,7 +185,7 @@ def three_classes_step() -> Step:
 
 def sharper_proof() -> Derivation:
     """For three classes, as gamma grows, the top probability rises and the lowest falls, unless it is 0 or 1/3."""
-    return Derivation((*sharper_steps(), three_classes_step()), f"{SHARPER} {THREE}")
+    return proof(*sharper_steps(), three_classes_step(), remark=f"{SHARPER} {THREE}")
 
 
 SHARPER = (

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.theory.second_derivative import convexity_factor
-from reproduction.ledger.evidence import Derivation, Step, step
+from reproduction.ledger.evidence import Derivation, Step, proof, step
 from reproduction.theorems import symbols
 
-x = sp.Symbol("x", positive=True)  # q = exp(-x)
+g = symbols.g
+r, x = sp.symbols("r x", positive=True)  # 1 - q, -log q
 
 
 def convexity_proof() -> Derivation:
@@ -18,25 +19,15 @@ def convexity_proof() -> Derivation:
     quadratic = convexity_factor(q, gamma, sp.log)
     c = 2 - 2 * q + q * sp.log(q)  # q times the coefficient of gamma
     at = {q: sp.exp(-x)}
-    return Derivation(
-        (
-            step(r"$(1-q)^{2-\gamma}\,L''(q)$ is the quadratic in $\gamma$", reduced, quadratic, _tidy),
-            step(r"coefficient of $\gamma^2$: $-\log q > 0$", (-sp.log(q)).subs(at).is_positive),
-            step(r"coefficient of $\gamma$: $c(q)/q$, $c = 2-2q+q\log q$", quadratic.coeff(gamma, 1), c / q, _tidy),
-            step(r"$c'(q) = \log q - 1 < 0$ on $(0,1)$", sp.expand_log(sp.diff(c, q).subs(at)).is_negative),
-            step(r"$c(1) = 0$, so $c > 0$ on $(0,1)$", c.subs(q, 1), 0),
-            step(r"constant term $((1-q)/q)^2$, a square", quadratic.subs(gamma, 0), ((1 - q) / q) ** 2),
-        ),
-        "Nothing asks for gamma >= 1: the range 0 < gamma < 1 is included.",
+    return proof(
+        step(r"$(1-q)^{2-\gamma}\,L''(q)$ is the quadratic in $\gamma$", reduced, quadratic, symbols.tidy),
+        step(r"coefficient of $\gamma^2$: $-\log q > 0$", (-sp.log(q)).subs(at).is_positive),
+        step(r"coefficient of $\gamma$: $c(q)/q$, $c = 2-2q+q\log q$", quadratic.coeff(gamma, 1), c / q, symbols.tidy),
+        step(r"$c'(q) = \log q - 1 < 0$ on $(0,1)$", sp.expand_log(sp.diff(c, q).subs(at)).is_negative),
+        step(r"$c(1) = 0$, so $c > 0$ on $(0,1)$", c.subs(q, 1), 0),
+        step(r"constant term $((1-q)/q)^2$, a square", quadratic.subs(gamma, 0), ((1 - q) / q) ** 2),
+        remark="Nothing asks for gamma >= 1: the range 0 < gamma < 1 is included.",
     )
-
-
-def _tidy(expression: sp.Expr) -> sp.Expr:
-    return sp.simplify(sp.powsimp(sp.expand(expression), force=True))
-
-
-g = sp.Symbol("gamma", positive=True)
-r = sp.Symbol("r", positive=True)  # 1 - q
 
 
 def gradient_limit_steps() -> tuple[Step, ...]:

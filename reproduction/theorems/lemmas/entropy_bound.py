@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from reproduction.ledger.evidence import Step, step
 from reproduction.theorems import symbols
 
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+q, g = symbols.q, symbols.g
 x = sp.Symbol("x", positive=True)
 
 
@@ -63,4 +64,14 @@ def divergence_step() -> Step:
         -p * sp.log(other),
         p * sp.log(p / other) - p * sp.log(p),
         lambda e: sp.simplify(sp.expand_log(e, force=True)),
+    )
+
+
+def entropy_slope_step(other: Any = 1 - q) -> Step:
+    """The slope of the entropy of q and the other class is log((1-q)/q), negative above one half."""
+    entropy = -q * sp.log(q) - other * sp.log(other)
+    return step(
+        r"$H' = \log\frac{1-q}{q}$: negative above $\frac12$, positive below",
+        sp.diff(entropy, q),
+        sp.log(1 - q) - sp.log(q),
     )

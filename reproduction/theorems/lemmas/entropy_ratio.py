@@ -7,8 +7,10 @@ import sympy as sp
 from reproduction.ledger.evidence import Step, step
 from reproduction.theorems import symbols
 
-q = symbols.q
+q, g = symbols.q, symbols.g
 t = sp.Symbol("t", positive=True)
+b = sp.Function("b")(q)
+value, rise, fall, third = sp.symbols("b_0 b_1 b_2 b_3", positive=True)  # b, b', -b'', b^(3)
 
 
 def entropy_ratio_steps() -> tuple[Step, ...]:
@@ -36,29 +38,31 @@ def entropy_ratio_steps() -> tuple[Step, ...]:
     )
 
 
+def derivative_by_signs(of_b: sp.Expr, order: int) -> sp.Expr:
+    """The derivative by q of what is written in `b`, with positive symbols for b, b', -b'' and b^(3)."""
+    slopes = {b.diff(q, 3): third, b.diff(q, 2): -fall, b.diff(q): rise}
+    return sp.diff(of_b, q, order).doit().subs(slopes).subs(b, value)
+
+
+def ratio_limit_step(text: str, at: int = 0) -> Step:
+    """b tends to 0 as q does, and to 1."""
+    return step(text, sp.limit(symbols.entropy_ratio(), q, at, "-" if at else "+"), at)
+
+
 def log_entropy_ratio_steps() -> tuple[Step, ...]:
-    """G = log(1 + gamma b) has the same signs: G' > 0, G'' < 0, G''' > 0 for gamma > 0."""
-    g = sp.Symbol("gamma", positive=True)
-    b = sp.Function("b")(q)
-    rise, fall, third, value = sp.symbols("b_1 b_2 b_3 b_0", positive=True)  # b' , -b'', b''', b
-
-    def derivative(order: int) -> sp.Expr:
-        slopes = {b.diff(q, 3): third, b.diff(q, 2): -fall, b.diff(q): rise}
-        return sp.diff(sp.log(1 + g * b), q, order).doit().subs(slopes).subs(b, value)
-
+    """G = log(1 + gamma b) has the same signs: G' > 0, G'' < 0, G^(3) > 0 for gamma > 0."""
+    big_g, scale = sp.log(1 + g * b), 1 + g * value
     return (
         step(
             r"$G = \log(1+\gamma b)$: $G'' = -\frac{\gamma|b''|}{1+\gamma b} - \frac{\gamma^2 b'^2}{(1+\gamma b)^2} < 0$",
-            derivative(2),
-            -g * fall / (1 + g * value) - (g * rise) ** 2 / (1 + g * value) ** 2,
+            derivative_by_signs(big_g, 2),
+            -g * fall / scale - (g * rise / scale) ** 2,
         ),
         step(
             r"$G^{(3)} = \frac{\gamma b^{(3)}}{1+\gamma b} + \frac{3\gamma^2 b'|b''|}{(1+\gamma b)^2} "
             r"+ \frac{2\gamma^3 b'^3}{(1+\gamma b)^3} > 0$",
-            derivative(3),
-            g * third / (1 + g * value)
-            + 3 * g**2 * rise * fall / (1 + g * value) ** 2
-            + 2 * (g * rise) ** 3 / (1 + g * value) ** 3,
+            derivative_by_signs(big_g, 3),
+            g * third / scale + 3 * g**2 * rise * fall / scale**2 + 2 * (g * rise / scale) ** 3,
         ),
     )
 

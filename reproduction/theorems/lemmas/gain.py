@@ -6,9 +6,11 @@ import sympy as sp
 
 from reproduction.ledger.evidence import Step, step, step_of_several
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps, entropy_terms_steps
+from reproduction.theorems.lemmas import entropy_ratio
+from reproduction.theorems.lemmas.entropy_ratio import b, fall, rise, value
 
-q, gamma = symbols.q, symbols.gamma
+q, gamma, g = symbols.q, symbols.gamma, symbols.g
+r = 1 - q
 
 
 def threshold_steps() -> tuple[Step, ...]:
@@ -19,7 +21,7 @@ def threshold_steps() -> tuple[Step, ...]:
     factor = -gamma * sp.log(q) / ((1 - q) ** 2 * (1 + gamma * b))
     x = sp.Symbol("x", positive=True)
     mean = (1 - sp.exp(-x)) / x  # (1-q)/(-log q) at q = e^-x
-    fall = 1 - (1 + x) * sp.exp(-x)
+    excess = 1 - (1 + x) * sp.exp(-x)
     return (
         step(
             r"$(\log g)' = \frac{-\gamma\log q}{(1-q)^2(1+\gamma b)}\,k(q)$, $k = \frac{2(1-q)}{\log q} + 1 - \gamma q$",
@@ -29,12 +31,12 @@ def threshold_steps() -> tuple[Step, ...]:
         step(
             r"with $q = e^{-x}$: $\big(\frac{1-q}{-\log q}\big)' = -\frac{1-(1+x)e^{-x}}{x^2}$ in $x$",
             sp.diff(mean, x),
-            -fall / x**2,
+            -excess / x**2,
         ),
         step_of_several(
             r"$1-(1+x)e^{-x}$ is 0 at 0 with derivative $xe^{-x} > 0$: $\frac{1-q}{-\log q}$ increases in $q$, so $k$ decreases",
-            (fall.subs(x, 0), 0),
-            (sp.diff(fall, x), x * sp.exp(-x)),
+            (excess.subs(x, 0), 0),
+            (sp.diff(excess, x), x * sp.exp(-x)),
         ),
         step(r"$k \to 1$ as $q \to 0$", sp.limit(2 * (1 - q) / sp.log(q) + 1, q, 0, "+") - (gamma * q).subs(q, 0), 1),
         step(r"$k \to -1-\gamma < 0$ as $q \to 1$: $g$ rises, then falls", sp.limit(k, q, 1, "-"), -1 - gamma),
@@ -53,6 +55,12 @@ def gain_positive_step() -> Step:
     )
 
 
+def gain_of_loss_step(text: str = r"$-q\,L' = g$", g: sp.Symbol = g) -> Step:
+    """g is -q times the slope of the loss, the power of 1 - q apart."""
+    residual = -q * sp.diff(symbols.focal_loss(q, g), q) - symbols.gain(q, g)
+    return step(text, residual / (1 - q) ** (g - 1), 0, symbols.tidy)
+
+
 def gain_at_half_step() -> Step:
     """g(1/2) <= 1 for every gamma, so tau(gamma) < 1/2."""
     g = sp.Symbol("gamma", nonnegative=True)
@@ -67,8 +75,7 @@ def gain_at_half_step() -> Step:
 
 def gain_limit_steps() -> tuple[Step, ...]:
     """g tends to 1 at p = 0 and to 0 at p = 1, for every gamma > 0."""
-    g, r = sp.symbols("gamma r", positive=True)  # r = 1 - p
-    ratio = symbols.entropy_ratio()
+    r, ratio = sp.Symbol("r", positive=True), symbols.entropy_ratio()  # r = 1 - p
     at_zero, at_one = (sp.limit(ratio, q, point, side) for point, side in ((0, "+"), (1, "-")))
     over_power = sp.simplify(symbols.gain(q, g) / (1 - q) ** g)
     return (
@@ -87,7 +94,7 @@ def gain_limit_steps() -> tuple[Step, ...]:
 
 def larger_gamma_steps() -> tuple[Step, ...]:
     """d log g / d gamma is at most its value at gamma = 0, which is not positive for p >= 1/2."""
-    g, rest, b = sp.symbols("gamma r b", positive=True)
+    rest, b = sp.symbols("r b", positive=True)
     log_g = g * sp.log(rest) + sp.log(1 + g * b)
     printed = sp.expand_log(sp.log(symbols.gain(q, g)), force=True)
     f = (1 - q) * sp.log(1 - q) - q * sp.log(q)  # (1-q) (log(1-q) + b)
@@ -99,25 +106,18 @@ def larger_gamma_steps() -> tuple[Step, ...]:
             (sp.diff(log_g, g), slope),
             (slope, sp.log(rest) + b - g * b**2 / (1 + g * b)),
         ),
-        *entropy_terms_steps(),
+        *entropy_ratio.entropy_terms_steps(),
         step(r"$\log(1-p) + b = \frac{f(p)}{1-p}$", sp.log(1 - q) + symbols.entropy_ratio(), f / (1 - q)),
     )
 
 
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
-r = 1 - q
-b = sp.Function("b")(q)
-
-
 def gain_concave_steps() -> tuple[Step, ...]:
     """g'' < 0 for 0 < gamma <= 1."""
-    rest, b0, b1, b2 = sp.symbols("r b b_1 b_2", positive=True)  # 1-q, b, b', -b''
-    second = sp.diff(gain_of_b(), q, 2).doit()
-    second = second.subs({b.diff(q, 2): -b2, b.diff(q): b1}).subs(b, b0).subs(q, 1 - rest)
-    written = -(g * (1 - g) * rest ** (g - 2) * (1 + g * b0) + 2 * g**2 * rest ** (g - 1) * b1 + g * rest**g * b2)
+    rest = sp.Symbol("r", positive=True)
+    second = entropy_ratio.derivative_by_signs(gain_of_b(), 2).subs(q, 1 - rest)
+    written = -g * ((1 - g) * rest ** (g - 2) * (1 + g * value) + 2 * g * rest ** (g - 1) * rise + rest**g * fall)
     return (
-        *entropy_ratio_steps(),
+        *entropy_ratio.entropy_ratio_steps(),
         step(
             r"$g'' = -\big[\gamma(1-\gamma)r^{\gamma-2}(1+\gamma b) + 2\gamma^2r^{\gamma-1}b' + \gamma r^\gamma|b''|\big] < 0$ for "
             r"$\gamma \le 1$, $r = 1-q$",
@@ -155,7 +155,7 @@ def gain_curvature_steps() -> tuple[Step, ...]:
     rising = g * (g + 1) * b.diff(q) - 2 * (g + 1) * r * b.diff(q, 2) + r**2 * b.diff(q, 3)
     ratio = symbols.entropy_ratio()
     return (
-        *entropy_ratio_steps(),
+        *entropy_ratio.entropy_ratio_steps(),
         step(
             r"$g'' = \gamma r^{\gamma-2}\varphi$, $\varphi = (\gamma-1)(1+\gamma b) - 2\gamma r\,b' + r^2b''$, $r = 1-q$",
             over_power(sp.diff(gain_of_b(), q, 2), 2) - g * phi,
@@ -167,10 +167,8 @@ def gain_curvature_steps() -> tuple[Step, ...]:
             0,
         ),
         step(r"at 0 it is $-\infty$: $b' \to \infty$", 1 / sp.limit(sp.diff(ratio, q), q, 0, "+"), 0),
-        step(
-            r"$b'' < 0$ stays finite at 1, so $\varphi \to (\gamma-1)(1+\gamma) > 0$: $b \to 1$",
-            sp.limit(ratio, q, 1, "-"),
-            1,
+        entropy_ratio.ratio_limit_step(
+            r"$b'' < 0$ stays finite at 1, so $\varphi \to (\gamma-1)(1+\gamma) > 0$: $b \to 1$", 1
         ),
         step_of_several(
             r"$r\,b' \to 0$ and $r^2b'' \to 0$ there",

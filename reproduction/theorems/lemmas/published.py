@@ -31,12 +31,11 @@ def published_threshold_step() -> Step:
     return Step(
         rf"`confidence_threshold` is that root: $g > 1$ just before it and $g < 1$ just after it (relative $10^{{-10}}$), "
         rf"$\gamma = {', '.join(f'{g:g}' for g in gammas)}$",
-        all(_falls_through_one(_gain_with(Fraction(g)), confidence_threshold(g)) for g in gammas),
+        all(
+            _falls_through_one(lambda q, g=Fraction(g): formulas.gain(q, balls.exact(g)), confidence_threshold(g))
+            for g in gammas
+        ),
     )
-
-
-def _gain_with(gamma: Fraction) -> Callable[[flint.arb], flint.arb]:
-    return lambda q: formulas.gain(q, balls.exact(gamma))
 
 
 def _gain_at(p: Fraction) -> Callable[[flint.arb], flint.arb]:

@@ -9,11 +9,11 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, checker, formulas, search
-from reproduction.ledger.evidence import All, Certificate, Derivation, Step, step
+from reproduction.ledger.evidence import All, Certificate, Derivation, Step, proof, step
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import logit_form_steps
+from reproduction.theorems.lemmas import binary_map
 
-s = symbols.s
+s, g = symbols.s, symbols.g
 FAR = Fraction(12)  # boxes up to here, analysis beyond
 
 # Beyond FAR everything is written in x = e^-s: ell = log(1+x)/x, alpha = (ell - 1/(1+x))/x, Q = 1/(1+x).
@@ -91,9 +91,8 @@ def _far_enclosure(expression: sp.Expr, degree: int) -> flint.arb:
     ell, alpha and their slopes are alternating series in x, so they lie between their first two
     partial sums; x^i s^j decreases in s once s > j / i.
     """
-    total = sp.Poly(sp.expand(expression), x, s)
     with balls.precision():
-        end, far = (-balls.exact(FAR)).exp(), balls.exact(FAR)
+        end = (-balls.exact(FAR)).exp()
         between = {
             ell: (1 - end / 2).union(balls.exact(1)),
             alpha: (balls.exact("1/2") - 2 * end / 3).union(balls.exact("1/2")),
@@ -101,14 +100,27 @@ def _far_enclosure(expression: sp.Expr, degree: int) -> flint.arb:
             alpha_slope: balls.exact("-2/3").union(balls.exact(0)),
             Q: (1 - end).union(balls.exact(1)),
         }
-        enclosure = balls.exact(0)
-        for (i, j), coefficient in total.terms():
-            if i == 0 and j > degree:
-                raise ValueError(f"terms without x must be of degree {degree} in s at most. Got s^{j}.")
-            size = end**i * far ** (j - degree)
-            power = size if (i, j) == (0, degree) else balls.exact(0).union(size)
-            enclosure += sp.lambdify(list(between), coefficient)(*between.values()) * power
-        return enclosure
+        return _enclosure(sp.Poly(sp.expand(expression), x, s), between, FAR, 0, degree)
+
+
+def _enclosure(
+    total: sp.Poly, between: dict[sp.Symbol, flint.arb], start: Fraction, lowest: int, degree: int
+) -> flint.arb:
+    """A ball that holds the polynomial in x = e^-s and s over x^lowest s^degree for every s >= start.
+
+    Args:
+        between: balls that hold its other symbols there.
+    """
+    far = balls.exact(start)
+    enclosure = balls.exact(0)
+    for (i, j), coefficient in total.terms():
+        above, power = i - lowest, j - degree
+        if power > start * above:
+            raise ValueError(f"each term must decrease in s beyond {start}. Got x^{above} s^{power}.")
+        size = (-far).exp() ** above * far**power
+        bound = size if (above, power) == (0, 0) else balls.exact(0).union(size)
+        enclosure += sp.lambdify(list(between), coefficient)(*between.values()) * bound
+    return enclosure
 
 
 def turning_functions() -> dict[str, sp.Expr]:
@@ -156,12 +168,11 @@ def turning_certificate() -> Certificate:
         turning_boxes(),
         Fraction(0),
         FAR,
-        (*logit_form_steps(), _curvature_identity(), *odd, _start_signs(), *far_steps()),
+        (*binary_map.logit_form_steps(), _curvature_identity(), *odd, _start_signs(), *far_steps()),
     )
 
 
 def _curvature_identity() -> Step:
-    g = sp.Symbol("gamma", positive=True)
     cubic = g * sum(c * g**k for k, c in enumerate(symbols.curvature_cubic()))
     scale = ((1 + g * symbols.u(s)) * (1 + g * symbols.u(-s))) ** 2
     return step(
@@ -184,7 +195,7 @@ def monotone_certificate(gamma: str = "5.635") -> All:
         r"every $s > 0$ and every smaller $\gamma$",
         bool(start_margin(gamma) > 0),
     )
-    return All((turning_certificate(), Derivation((negative,))))
+    return All((turning_certificate(), proof(negative)))
 
 
 NEAR = Fraction(4)  # boxes up to here, series beyond
@@ -239,22 +250,12 @@ def beyond_enclosure(name: str) -> flint.arb:
     lowest = min(i for i, _ in total.monoms())
     degree = max(j for i, j in total.monoms() if i == lowest)
     with balls.precision():
-        far = balls.exact(NEAR)
-        end = (-far).exp()
+        end = (-balls.exact(NEAR)).exp()
         between = {
             ell_rest: (balls.exact("1/4") - end / 5).union(balls.exact("1/4")),
             Q_rest: (1 - end).union(balls.exact(1)),
         }
-        enclosure = balls.exact(0)
-        for (i, j), coefficient in total.terms():
-            above, power = i - lowest, j - degree
-            if power > NEAR * above:
-                raise ValueError(f"x^{above} s^{power} does not decrease beyond {NEAR}.")
-            size = end**above * far**power
-            enclosure += sp.lambdify(list(between), coefficient)(*between.values()) * (
-                size if (above, power) == (0, 0) else balls.exact(0).union(size)
-            )
-        return enclosure
+        return _enclosure(total, between, NEAR, lowest, degree)
 
 
 @cache

@@ -8,22 +8,17 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Derivation, Evidence, Step, step, step_of_several
+from reproduction.ledger.evidence import Derivation, Evidence, Step, proof, step, step_of_several
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import map_slope_steps, stationarity_steps
-from reproduction.theorems.lemmas.confidence import sharper_proof
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.entropy_bound import divergence_step, entropy_bound_steps
-from reproduction.theorems.lemmas.weight import lagrange_steps, printed_weight_steps
+from reproduction.theorems.lemmas import binary_map, confidence, curvature, entropy_bound, weight
 
 CHAPTER = "10_gradient_factor"
 quoted = Rows(CHAPTER, "quoted")
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+q, g = symbols.q, symbols.g
 x = sp.Symbol("x", positive=True)  # -log q_i
 
 
@@ -31,7 +26,7 @@ quoted(
     "m20.app_h",
     "M20 App. H",
     r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma\,\mathrm{Entropy}(q)$.",
-    lambda: Derivation(entropy_bound_steps()),
+    lambda: Derivation(entropy_bound.entropy_bound_steps()),
     formal=formal("exact", "m20_app_h"),
     headline="focal loss >= cross-entropy - gamma entropy",
     instead="for every gamma >= 0",
@@ -49,19 +44,17 @@ def bernoulli() -> Evidence:
     f = (1 - q) ** g - 1 + g * q
     above, a = sp.symbols("d a", nonnegative=True)  # gamma - 1 and -log(1-q)
     power = 1 - sp.exp(-above * a)  # 1 - (1-q)^(gamma-1)
-    return Derivation(
-        (
-            step(r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0", f.subs(q, 0), 0),
-            step(r"$f' = \gamma(1-(1-q)^{\gamma-1})$", sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
-            step(
-                r"$1-(1-q)^{\gamma-1} = 1 - e^{-(\gamma-1)a}$, $a = -\log(1-q)$, is 0 at $a = 0$ and does not fall for $\gamma \ge 1$",
-                power.subs(a, 0) == 0 and sp.diff(power, a).is_nonnegative,
-            ),
-            Step(
-                r"at $q = 1$, $\gamma = 1 + d$: $0^\gamma = 0$, and $1 - \gamma = -d \le 0$",
-                (f.subs({q: 1, g: 1 + above}) - above, above.is_nonnegative),
-            ),
-        )
+    return proof(
+        step(r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0", f.subs(q, 0), 0),
+        step(r"$f' = \gamma(1-(1-q)^{\gamma-1})$", sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
+        step(
+            r"$1-(1-q)^{\gamma-1} = 1 - e^{-(\gamma-1)a}$, $a = -\log(1-q)$, is 0 at $a = 0$ and does not fall for $\gamma \ge 1$",
+            power.subs(a, 0) == 0 and sp.diff(power, a).is_nonnegative,
+        ),
+        Step(
+            r"at $q = 1$, $\gamma = 1 + d$: $0^\gamma = 0$, and $1 - \gamma = -d \le 0$",
+            (f.subs({q: 1, g: 1 + above}) - above, above.is_nonnegative),
+        ),
     )
 
 
@@ -77,19 +70,17 @@ def app_h_below_one() -> Evidence:
     below, a = sp.symbols("d a", positive=True)  # gamma = 1/(1+d), a = -log(1-q)
     exponent = below / (1 + below)  # 1 - gamma
     f = (1 - q) ** g - 1 + g * q
-    return Derivation(
-        (
-            *entropy_bound_steps(),
-            step_of_several(
-                r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0, $f' = \gamma(1-(1-q)^{\gamma-1})$",
-                (f.subs(q, 0), 0),
-                (sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
-            ),
-            step(
-                r"$1-(1-q)^{\gamma-1} = 1 - e^{(1-\gamma)a}$ is 0 at $a = 0$ and falls",
-                (1 - sp.exp(exponent * a)).subs(a, 0) == 0 and sp.diff(1 - sp.exp(exponent * a), a).is_negative,
-            ),
-        )
+    return proof(
+        *entropy_bound.entropy_bound_steps(),
+        step_of_several(
+            r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0, $f' = \gamma(1-(1-q)^{\gamma-1})$",
+            (f.subs(q, 0), 0),
+            (sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
+        ),
+        step(
+            r"$1-(1-q)^{\gamma-1} = 1 - e^{(1-\gamma)a}$ is 0 at $a = 0$ and falls",
+            (1 - sp.exp(exponent * a)).subs(a, 0) == 0 and sp.diff(1 - sp.exp(exponent * a), a).is_negative,
+        ),
     )
 
 
@@ -146,24 +137,22 @@ def app_h_sign() -> Evidence:
     before = -(1 - g * part) * p * sp.log(part)
     printed, plus = (-p * sp.log(part) + sign * g * p * part * sp.log(part) for sign in (-1, 1))
     excess = -2 * g * p * part * sp.log(part)
-    return Derivation(
-        (
-            step(
-                r"class by class the printed part exceeds the one before by $-2\gamma p_iq_i\log q_i$",
-                printed - before,
-                excess,
-            ),
-            step(
-                r"which is positive for $p_i > 0$ and $0 < q_i < 1$: with $q_i = e^{-x}$, $x > 0$, it is $2\gamma p_i\,xe^{-x}$",
-                excess.subs(part, sp.exp(-x)).simplify().is_positive,
-            ),
-            step(r"with $+\gamma p_iq_i\log q_i$ the two are equal", plus - before, 0),
-            step(
-                r"and $\gamma p_iq_i\log q_i = -\gamma\,\vert p_iq_i\log q_i\vert$, every term having this sign",
-                (g * p * part * sp.log(part) + g * sp.Abs(p * part * sp.log(part))).subs(part, sp.exp(-x)),
-                0,
-            ),
-        )
+    return proof(
+        step(
+            r"class by class the printed part exceeds the one before by $-2\gamma p_iq_i\log q_i$",
+            printed - before,
+            excess,
+        ),
+        step(
+            r"which is positive for $p_i > 0$ and $0 < q_i < 1$: with $q_i = e^{-x}$, $x > 0$, it is $2\gamma p_i\,xe^{-x}$",
+            excess.subs(part, sp.exp(-x)).simplify().is_positive,
+        ),
+        step(r"with $+\gamma p_iq_i\log q_i$ the two are equal", plus - before, 0),
+        step(
+            r"and $\gamma p_iq_i\log q_i = -\gamma\,\vert p_iq_i\log q_i\vert$, every term having this sign",
+            (g * p * part * sp.log(part) + g * sp.Abs(p * part * sp.log(part))).subs(part, sp.exp(-x)),
+            0,
+        ),
     )
 
 
@@ -171,7 +160,7 @@ quoted(
     "m20.app_h_kl",
     "M20 App. H, last steps",
     r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
-    lambda: Derivation((*entropy_bound_steps(), divergence_step())),
+    lambda: proof(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
     formal=formal("exact", "m20_app_h_kl"),
 )
 
@@ -186,18 +175,11 @@ quoted(
 )
 def entropy_binary() -> Evidence:
     """The minimiser is closer to 1/2 (slope of the map above 1), and entropy falls away from 1/2."""
-    entropy = -q * sp.log(q) - (1 - q) * sp.log(1 - q)
-    return Derivation(
-        (
-            *stationarity_steps(),
-            *convexity_proof().steps,
-            *map_slope_steps(),
-            step(
-                r"$H' = \log\frac{1-q}{q}$: negative above $\frac12$, positive below",
-                sp.diff(entropy, q),
-                sp.log(1 - q) - sp.log(q),
-            ),
-        )
+    return proof(
+        *binary_map.stationarity_steps(),
+        *curvature.convexity_proof().steps,
+        *binary_map.map_slope_steps(),
+        entropy_bound.entropy_slope_step(),
     )
 
 
@@ -219,14 +201,12 @@ def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
 def entropy_many_classes() -> Evidence:
     """In ball arithmetic; with more classes of probability 0 it is the same point."""
     change = entropy_change(("0.33", "0.33", "0.33", "0.01"), "1/2")
-    return Derivation(
-        (
-            *lagrange_steps(),
-            *printed_weight_steps(),
-            *convexity_proof().steps,
-            Step(rf"$H(p) - H(q) = {float(change.mid()):.3g} > 0$, in ball arithmetic", bool(change > 0)),
-        ),
-        r"A class of probability 0 in $p$ has probability 0 in the solution, so the same point serves for every $n \ge 4$.",
+    return proof(
+        *weight.lagrange_steps(),
+        *weight.printed_weight_steps(),
+        *curvature.convexity_proof().steps,
+        Step(rf"$H(p) - H(q) = {float(change.mid()):.3g} > 0$, in ball arithmetic", bool(change > 0)),
+        remark=r"A class of probability 0 in $p$ has probability 0 in the solution, so the same point serves for every $n \ge 4$.",
     )
 
 
@@ -234,12 +214,10 @@ ours(
     "m20.entropy_three_classes",
     "M20 App. H, the case of three classes",
     r"With three classes a focal solution never has lower entropy than the cross-entropy solution, for any $\gamma > 0$.",
-    lambda: Derivation(sharper_proof().steps, MAJORISED),
-)
-
-
-MAJORISED = (
-    r"The focal solution $q$ is led to the cross-entropy solution $p$ by the map. As $\gamma$ grows from 0 the highest of three "
-    r"probabilities never falls and the lowest never rises, by the steps above (kk24.sharper_gamma): so the sum of the highest one, and of the "
-    r"highest two, is at least as large for $p$ as for $q$. Then $p$ majorises $q$, and entropy, a concave function summed, is no larger."
+    lambda: proof(
+        *confidence.sharper_proof().steps,
+        remark=r"The focal solution $q$ is led to the cross-entropy solution $p$ by the map. As $\gamma$ grows from 0 the highest of three "
+        r"probabilities never falls and the lowest never rises, by the steps above (kk24.sharper_gamma): so the sum of the highest one, and of the "
+        r"highest two, is at least as large for $p$ as for $q$. Then $p$ majorises $q$, and entropy, a concave function summed, is no larger.",
+    ),
 )

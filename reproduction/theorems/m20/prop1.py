@@ -6,28 +6,28 @@ import sympy as sp
 
 from focal_lib.theory.gain import log_gain
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import All, Conditional, Counterexample, Derivation, Disproof, Evidence, Step, step
+from reproduction.ledger.evidence import (
+    All,
+    Conditional,
+    Counterexample,
+    Derivation,
+    Disproof,
+    Evidence,
+    Step,
+    proof,
+    step,
+)
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.gain import (
-    gain_at_half_step,
-    gain_concave_steps,
-    gain_curvature_steps,
-    gain_limit_steps,
-    gain_positive_step,
-    gain_slope_end_steps,
-    larger_gamma_steps,
-    threshold_steps,
-)
+from reproduction.theorems.lemmas import gain
 
 CHAPTER = "10_gradient_factor"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 reading = Rows(CHAPTER, "our reading")
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+q, g = symbols.q, symbols.g
 
 
 @quoted(
@@ -78,7 +78,7 @@ def prop1_iff() -> Evidence:
     return Conditional(
         r"\lVert\partial_w L_c\rVert",
         sp.Interval(0, sp.oo),
-        Derivation((*factor_steps(), gain_positive_step()), where=sp.Interval.open(0, sp.oo)),
+        proof(*factor_steps(), gain.gain_positive_step(), where=sp.Interval.open(0, sp.oo)),
         Counterexample(zero, margin, where=sp.FiniteSet(0)),
         remark=r" (for every $q$ and $\gamma$)",
     )
@@ -89,7 +89,7 @@ paraphrased(
     "M20 App. B, Eq. (9)",
     r"$k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$ decreases, from 1 at $p \to 0$ to $-(1+\gamma)$ at $p \to 1$, and "
     r"has the sign of $\partial_p g$. ($\gamma > 0$, $0 < p < 1$.)",
-    lambda: Derivation(threshold_steps()),
+    lambda: Derivation(gain.threshold_steps()),
     formal=formal("equivalent", "m20_k", "m20_gain_slope"),
 )
 
@@ -105,10 +105,10 @@ def g_slope_decreasing() -> Evidence:
     return Conditional(
         r"\gamma",
         sp.Interval.open(0, sp.oo),
-        Derivation((*gain_concave_steps(), *gain_slope_end_steps()), where=sp.Interval.Lopen(0, 1)),
+        proof(*gain.gain_concave_steps(), *gain.gain_slope_end_steps(), where=sp.Interval.Lopen(0, 1)),
         Disproof(
             Derivation(
-                gain_curvature_steps(),
+                gain.gain_curvature_steps(),
                 r"So for $\gamma > 1$ $\partial_p g$ increases near $p = 1$, to 0.",
                 sp.Interval.open(1, sp.oo),
             )
@@ -121,7 +121,7 @@ quoted(
     "M20 App. B, proof of Prop. 4",
     r"$g$ 'first monotonically increases starting from 1' (as $p \to 0$) 'and then monotonically decreases down to 0' (at $p = 1$). (For "
     r"$\gamma > 0$; at 0 $g$ is constant.)",
-    lambda: Derivation((*threshold_steps(), *gain_limit_steps())),
+    lambda: proof(*gain.threshold_steps(), *gain.gain_limit_steps()),
     formal=formal("exact", "m20_unimodal", "m20_gain_slope", "m20_gain_ends"),
 )
 
@@ -130,9 +130,10 @@ reading(
     "M20 section 4, on Fig. 4a",
     r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
     r"$g > 1$. (Taken as: for $0 < p < p_0$; at $p = 0$ itself $g = 1$.)",
-    lambda: Derivation(
-        (*threshold_steps(), gain_at_half_step()),
-        r"At $p = 0$ itself $g = 1$, so the paper's $[0, p_0)$ is $(0, p_0)$.",
+    lambda: proof(
+        *gain.threshold_steps(),
+        gain.gain_at_half_step(),
+        remark=r"At $p = 0$ itself $g = 1$, so the paper's $[0, p_0)$ is $(0, p_0)$.",
     ),
     formal=formal("equivalent", "m20_threshold"),
 )
@@ -143,7 +144,7 @@ reading(
     r"'With higher values of $\gamma$, the fall in $g$ gets steeper. We would thus expect the weight regularisation effect to be "
     r"higher for models that use higher values of $\gamma$.' (Of the second sentence, taken as: for $\frac12 \le p < 1$ a larger $\gamma$ gives a smaller factor $g$.)",
     lambda: Derivation(
-        larger_gamma_steps(),
+        gain.larger_gamma_steps(),
         r"$f$ is odd around $\frac12$, so it is negative on $(\frac12, 1)$, where it is positive on $(0, \frac12)$.",
     ),
     formal=formal("exact", "m20_regularises_more"),
@@ -159,7 +160,7 @@ reading(
 def fig4a_seven() -> Evidence:
     """g(0.5, 7); a larger p and a larger gamma give less."""
     there = Measurement(r"$g(0.5, 7)$", "nearly 0", _gain(0.5, 7), expected=0.0, tolerance=0.05)
-    return All((there, Derivation((*threshold_steps(), gain_at_half_step(), *larger_gamma_steps()))))
+    return All((there, proof(*gain.threshold_steps(), gain.gain_at_half_step(), *gain.larger_gamma_steps())))
 
 
 reading(

@@ -5,14 +5,11 @@ from __future__ import annotations
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Conditional, Derivation, Disproof, Evidence, Step, step
+from reproduction.ledger.evidence import Conditional, Derivation, Disproof, Evidence, Step, proof, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.confidence import critical_gamma_steps
-from reproduction.theorems.lemmas.entropy_ratio import entropy_terms_steps
-from reproduction.theorems.lemmas.gain import larger_gamma_steps, threshold_steps
-from reproduction.theorems.lemmas.published import published_lambert_step
+from reproduction.theorems.lemmas import confidence, entropy_ratio, gain, published
 
 CHAPTER = "10_gradient_factor"
 quoted = Rows(CHAPTER, "quoted")
@@ -59,7 +56,7 @@ def branch_steps() -> tuple[Step, ...]:
     """y0 > -1 for p0 < 1/2: the principal branch returns y0, that is gamma = 0, the other the other root."""
     y = sp.Symbol("y", real=True)
     return (
-        *entropy_terms_steps(),
+        *entropy_ratio.entropy_terms_steps(),
         step(
             r"$y_0 + 1 = \frac{-f(p_0)}{p_0\log p_0}$, positive for $p_0 < \frac12$",
             y0 + 1,
@@ -81,11 +78,15 @@ GAMMA_STAR = r"$\gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b
 
 def below_half() -> Derivation:
     """For p0 < 1/2: gamma* is the one positive root of g(p0, .) = 1, and g < 1 beyond it and beyond p0."""
-    return Derivation(
-        (*lambert_steps(), *branch_steps(), *critical_gamma_steps(), *threshold_steps(), published_lambert_step()),
-        r"So for $p_0 < \frac12$ $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, "
+    return proof(
+        *lambert_steps(),
+        *branch_steps(),
+        *confidence.critical_gamma_steps(),
+        *gain.threshold_steps(),
+        published.published_lambert_step(),
+        remark=r"So for $p_0 < \frac12$ $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, "
         r"and $g(\cdot, \gamma)$, having fallen to at most 1 at $p_0$, stays below 1 after it.",
-        BELOW,
+        where=BELOW,
     )
 
 
@@ -107,9 +108,10 @@ def below_half() -> Derivation:
 def prop2_inequality() -> Evidence:
     """For p0 < 1/2 by the root; for p0 >= 1/2 gamma* = 0, and there g <= 1 for every gamma."""
     below = below_half()
-    return Derivation(
-        (*below.steps, *larger_gamma_steps()),
-        below.remark
+    return proof(
+        *below.steps,
+        *gain.larger_gamma_steps(),
+        remark=below.remark
         + r" For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$; for $p \ge \frac12$, where "
         r"$f \le 0$, too, $\log g$ is 0 at $\gamma = 0$ and does not rise.",
     )
@@ -124,11 +126,13 @@ def prop2_inequality() -> Evidence:
 def prop2_equality() -> Evidence:
     """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
     outside = Disproof(
-        Derivation(
-            (*lambert_steps(), *branch_steps(), step(r"$g(p, 0) = 1$ for every $p$", symbols.gain(q, 0), 1)),
-            r"For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$: the equality holds for "
+        proof(
+            *lambert_steps(),
+            *branch_steps(),
+            step(r"$g(p, 0) = 1$ for every $p$", symbols.gain(q, 0), 1),
+            remark=r"For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$: the equality holds for "
             r"every $p$, not only for $p_0$.",
-            sp.Interval.Ropen(HALF, 1),
+            where=sp.Interval.Ropen(HALF, 1),
         )
     )
     return Conditional("p_0", CASES, below_half(), outside)
@@ -161,12 +165,13 @@ def principal_branch() -> Evidence:
     return Conditional(
         "p_0",
         CASES,
-        Derivation((*lambert_steps(), *branch_steps(), *above_half_steps()), where=ABOVE),
+        proof(*lambert_steps(), *branch_steps(), *above_half_steps(), where=ABOVE),
         Disproof(
-            Derivation(
-                (*lambert_steps(), *branch_steps()),
-                r"For $p_0 \le \frac12$, $y_0 \ge -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value.",
-                sp.Interval.Lopen(0, HALF),
+            proof(
+                *lambert_steps(),
+                *branch_steps(),
+                remark=r"For $p_0 \le \frac12$, $y_0 \ge -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value.",
+                where=sp.Interval.Lopen(0, HALF),
             )
         ),
     )
@@ -176,7 +181,7 @@ ours(
     "m20.principal_branch_corrected",
     "M20 App. B, proof of Prop. 4, corrected",
     r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
-    lambda: Derivation((*lambert_steps(), *branch_steps())),
+    lambda: proof(*lambert_steps(), *branch_steps()),
     formal=formal("exact", "m20_principal_branch_is_zero"),
     corrects="m20.principal_branch",
 )
@@ -193,19 +198,17 @@ def rhs_minimum() -> Evidence:
     """It is y0 e^y0, and y e^y has its minimum -1/e at y = -1."""
     y = sp.Symbol("y", real=True)
     rhs = -sp.exp((1 - a / b) * sp.log(a)) * sp.log(a) / b
-    return Derivation(
-        (
-            step(
-                r"it is $y_0e^{y_0}$ with $y_0 = -\frac{a\log a}{b} < 0$",
-                sp.simplify(rhs / sp.exp(-a * sp.log(a) / b)),
-                sp.simplify(y0),
-            ),
-            step(r"$(ye^y)' = (1+y)e^y$: smallest at $y = -1$", sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y)),
-            step(r"where it is $-1/e$", (y * sp.exp(y)).subs(y, -1), -sp.exp(-1)),
-            step(r"$y_0 = -1$ at $p_0 = \frac12$", y0.subs(p0, sp.Rational(1, 2)), -1),
-            *branch_steps(),
+    return proof(
+        step(
+            r"it is $y_0e^{y_0}$ with $y_0 = -\frac{a\log a}{b} < 0$",
+            sp.simplify(rhs / sp.exp(-a * sp.log(a) / b)),
+            sp.simplify(y0),
         ),
-        r"$y_0 = -1$ only at $\frac12$: $f$ of the first steps vanishes on $(0, 1)$ only there.",
+        step(r"$(ye^y)' = (1+y)e^y$: smallest at $y = -1$", sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y)),
+        step(r"where it is $-1/e$", (y * sp.exp(y)).subs(y, -1), -sp.exp(-1)),
+        step(r"$y_0 = -1$ at $p_0 = \frac12$", y0.subs(p0, sp.Rational(1, 2)), -1),
+        *branch_steps(),
+        remark=r"$y_0 = -1$ only at $\frac12$: $f$ of the first steps vanishes on $(0, 1)$ only there.",
     )
 
 
@@ -220,11 +223,9 @@ def policy_regularise() -> Evidence:
     """gamma = 2 and 3 at 1/2, and beyond since g falls."""
     with balls.precision():
         margins = [1 - formulas.gain(balls.exact("1/2"), balls.exact(g)) for g in (2, 3)]
-    return Derivation(
-        (
-            Step(r"$g(\frac12, 2) < 1$ and $g(\frac12, 3) < 1$, in ball arithmetic", all(bool(m > 0) for m in margins)),
-            *threshold_steps(),
-        )
+    return proof(
+        Step(r"$g(\frac12, 2) < 1$ and $g(\frac12, 3) < 1$, in ball arithmetic", all(bool(m > 0) for m in margins)),
+        *gain.threshold_steps(),
     )
 
 
@@ -243,10 +244,8 @@ def policy_accelerate_corrected() -> Evidence:
             formulas.gain(balls.exact("0.2525"), three) > 1,
             formulas.gain(balls.exact("0.2526"), three) < 1,
         )
-    return Derivation(
-        (
-            Step(r"$g(0.19, 5) > 1$, $g(0.2525, 3) > 1 > g(0.2526, 3)$, in ball arithmetic", all(map(bool, signs))),
-            *threshold_steps(),
-        ),
-        r"$g$ rises from 1, then falls, so $g > 1$ before each of these points and $g < 1$ after the last.",
+    return proof(
+        Step(r"$g(0.19, 5) > 1$, $g(0.2525, 3) > 1 > g(0.2526, 3)$, in ball arithmetic", all(map(bool, signs))),
+        *gain.threshold_steps(),
+        remark=r"$g$ rises from 1, then falls, so $g > 1$ before each of these points and $g < 1$ after the last.",
     )

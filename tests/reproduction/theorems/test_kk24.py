@@ -1,5 +1,7 @@
 """Claims of KK24: what they compute, against numbers, and with faults."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -10,7 +12,7 @@ from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.judgement import Verdict
 from reproduction.theorems import symbols
 from reproduction.theorems.kk24 import fig4, prop1, prop3, prop3_many_classes, prop4, prop5
-from reproduction.theorems.lemmas.confidence import drop_of_tied_classes, weight_growth
+from reproduction.theorems.lemmas.confidence import drop_of_ties, weight_growth
 from tests.quick import first_is_quick
 
 ANGLES = np.linspace(0, 2 * np.pi, 180, endpoint=False)
@@ -86,14 +88,14 @@ def test_the_inflection_lies_below_one_sixth():
 
 
 def test_a_point_whose_top_rises_is_no_counterexample():
-    assert prop5.drop(("0.333", "0.333", "0.333", "0.001"), "1") > 0
-    assert not prop5.drop(("0.6", "0.2", "0.1", "0.1"), "1") > 0
+    assert drop_of_ties(1, ("0.333", 3), ("0.001", 1)) > 0
+    assert not drop_of_ties(1, ("0.6", 1), ("0.2", 1), ("0.1", 2)) > 0
 
 
 def test_tied_classes_rise_above_the_critical_gamma():
-    last = sp.Rational(1, 10**6)
-    assert drop_of_tied_classes(4, sp.Rational("1.4"), last) > 0
-    assert drop_of_tied_classes(4, sp.Rational("1.5"), last) < 0
+    ties = (Fraction(999_999, 3_000_000), 3), (Fraction(1, 10**6), 1)
+    assert drop_of_ties("1.4", *ties) > 0
+    assert drop_of_ties("1.5", *ties) < 0
 
 
 def test_the_lemma_on_concave_functions_needs_a_zero_at_0():

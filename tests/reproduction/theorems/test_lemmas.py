@@ -90,7 +90,7 @@ def test_a_claim_falls_with_the_number_it_names(monkeypatch, name, id):
 def test_no_other_gamma_passes_for_the_turning_one(monkeypatch):
     """Below gamma_c the certificate holds, too: that alone is no 'if and only if'."""
     proved = Derivation((step("", True),))
-    monkeypatch.setattr(prop3_sharp, "monotone_certificate", lambda gamma: proved)
+    monkeypatch.setattr(turning, "monotone_certificate", lambda gamma: proved)
     exact = published.largest_monotone_gamma
     for factor, verdict in (
         (1, Verdict.CONDITIONAL),
@@ -151,7 +151,7 @@ def test_far_from_zero_a_wrong_sign_fails():
 
 
 def test_far_from_zero_a_term_that_grows_too_fast_is_refused():
-    with pytest.raises(ValueError, match=r"degree 0 in s at most. Got s\^1"):
+    with pytest.raises(ValueError, match=r"must decrease in s beyond 12. Got x\^0 s\^1"):
         turning._far_enclosure(symbols.s + 1, 0)
 
 

@@ -13,7 +13,7 @@ from reproduction.ledger.ledger import find
 from reproduction.theorems import symbols
 from reproduction.theorems.kn24 import curvature, maxwell_boltzmann
 from reproduction.theorems.l25 import after_map, strictly_proper, thm41, thm45
-from reproduction.theorems.lemmas import fcl
+from reproduction.theorems.lemmas import entropy_bound, fcl
 from reproduction.theorems.m20 import app_h, prop2
 
 
@@ -83,7 +83,7 @@ def test_gibbs_principle_needs_the_logarithm(monkeypatch):
         (thm45.square_growth_step, {"power": 3}),
         (strictly_proper.defect_step, {"combine": operator.mul}),  # of a product
         (strictly_proper.entropy_rate_step, {"weight": strictly_proper.g}),  # a bound that grows with the entropy
-        (strictly_proper.entropy_slope_step, {"other": (1 - symbols.q) / 2}),
+        (entropy_bound.entropy_slope_step, {"other": (1 - symbols.q) / 2}),
         (lambda **sums: after_map.multiplier_step(sp.Symbol("c"), **sums), {"excess": 1}),
     ],
 )

@@ -8,7 +8,6 @@ import sympy as sp
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import find
 from reproduction.theorems import symbols
-from reproduction.theorems.l25 import after_map
 from reproduction.theorems.lemmas import binary_map, curvature, fcl, gain, weight
 from tests.quick import quick_but_for
 
@@ -151,7 +150,6 @@ def test_limits_exchanged_do_not_cancel(monkeypatch):
 
 def test_the_expected_square_needs_both_its_terms(monkeypatch):
     assert all(s.holds for s in fcl.squared_distance_steps())
-    for module in (after_map, fcl):
-        monkeypatch.setattr(module, "class_share", lambda q, p: p * (q - 1) ** 2)
+    monkeypatch.setattr(fcl, "class_share", lambda q, p: p * (q - 1) ** 2)
     assert not all(s.holds for s in fcl.squared_distance_steps())
     assert find("l25.proper_after_map").check().verdict == Verdict.FAILED
