@@ -27,23 +27,21 @@ TRUTH = (0.55, 0.3, 0.15)
 PERCENTILES = (3, 12, 20)
 
 
-@quoted(
+quoted(
     "kk24.fig4_minimum",
     "KK24 section 3.3 on Fig. 4",
     r"'Due to properness, conditional risks for all considered losses', Brier score, cross-entropy and the proper part of the focal "
     r"loss, 'are minimized at $q = (0.55, 0.3, 0.15)$', the ground truth.",
-    formal=formal("exact", "l25_brier_strictly_proper", "log_loss_strictly_proper", "kk24_prop4"),
-)
-def fig4_minimum() -> Evidence:
-    """The Brier risk is a squared distance; the other two by stationarity and convexity."""
-    return proof(
+    lambda: proof(
         *fcl.squared_distance_steps(),
         *weight.lagrange_steps(),
         step(r"at $\gamma = 0$, cross-entropy, $w(q) = q$: stationary only at $p$", symbols.weight(gamma=0), symbols.q),
         *curvature.convexity_proof().steps,
         remark=r"Brier: the risk is a squared distance from $p$ and a constant, so it is least at $p$ and its isolines are circles. The other two risks are strictly convex in what the model says, so the stationary point is the minimum: for the focal loss where the map of $q$ "
         r"is $p$, and its proper part, a function of the mapped prediction, is least at $p$ (Prop. 4).",
-    )
+    ),
+    formal=formal("exact", "l25_brier_strictly_proper", "log_loss_strictly_proper", "kk24_prop4"),
+)
 
 
 @reading(

@@ -293,16 +293,11 @@ def prop2_weight_reading() -> Evidence:
     )
 
 
-@ours(
+ours(
     "kk24.prop2_ends",
     "KK24 App. A.2, corrected",
     r"For $\gamma \ge 0$ the map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
-    formal=formal("equivalent", "kk24_prop2_ends", "kk24_prop2"),
-    corrects="kk24.prop2_differentiable",
-)
-def prop2_ends() -> Evidence:
-    """logit FC(s) = (gamma+1) s - R(s), and R stays bounded."""
-    return proof(
+    lambda: proof(
         *binary_map.logit_form_steps(),
         step(r"$u(s) \to 1$ as $s \to \infty$", sp.limit(symbols.u(x), x, sp.oo), 1),
         step(
@@ -311,7 +306,10 @@ def prop2_ends() -> Evidence:
             0,
         ),
         remark="The map is odd in logits, so the other end follows.",
-    )
+    ),
+    formal=formal("equivalent", "kk24_prop2_ends", "kk24_prop2"),
+    corrects="kk24.prop2_differentiable",
+)
 
 
 @quoted(

@@ -153,16 +153,12 @@ def prop3_proof_gap() -> Evidence:
     )
 
 
-@quoted(
+quoted(
     "kk24.prop3_proof_increasing",
     "KK24 App. A.3, proof",
     r"$f_\gamma(s) \ge 1$ for $s \ge 0$ and $f_\gamma(s) \le 1$ for $s \le 0$ ($\gamma > 0$): 'trivially' $f > 0$ 'and' $f(0) = 1$, 'the nominator "
     r"is monotonically increasing' 'and the denominator monotonically decreasing'.",
-    formal=formal("exact", "kk24_prop3_proof_increasing"),
-)
-def prop3_proof_increasing() -> Evidence:
-    """f = (1 + gamma u(s))/(1 + gamma u(-s)) with u' = u - q > 0."""
-    return proof(
+    lambda: proof(
         step_of_several(
             r"$f = e^R = \frac{1+\gamma u(s)}{1+\gamma u(-s)}$, $u(s) = e^s\log(1+e^{-s})$, is 1 at $s = 0$",
             (sp.exp(symbols.logit_gap(s, g)), (1 + g * symbols.u(s)) / (1 + g * symbols.u(-s))),
@@ -175,7 +171,9 @@ def prop3_proof_increasing() -> Evidence:
             (sp.diff(1 + g * symbols.u(-s), s), -g * (symbols.u(-s) - 1 / (1 + sp.exp(s)))),
         ),
         remark=r"$u > q > 0$, so both are positive.",
-    )
+    ),
+    formal=formal("exact", "kk24_prop3_proof_increasing"),
+)
 
 
 @reading(

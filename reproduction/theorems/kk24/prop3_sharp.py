@@ -189,12 +189,10 @@ def slope_at_zero_steps(below: bool) -> tuple[Step, ...]:
     )
 
 
-@ours(
+ours(
     "kk24.negative_bounds",
     "extends KK24 Prop. 3",
     r"For $-1 < \gamma < 0$ the map lies between the temperatures $1/\beta(0)$ and $1/(\gamma+1)$.",
+    lambda: All((turning.falling_certificate(), Derivation(falling_steps()))),
     not_formalised="tried; it needs more than the lemmas at hand",
 )
-def negative_bounds() -> Evidence:
-    """beta falls from beta(0) to gamma + 1."""
-    return All((turning.falling_certificate(), Derivation(falling_steps())))

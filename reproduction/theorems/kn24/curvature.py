@@ -49,14 +49,11 @@ def _ball(expression: sp.Expr, point: str, gamma: int) -> flint.arb:
         return function(balls.exact(point))
 
 
-@ours(
+ours(
     "kn24.curvature_probability_low",
     "KN24 on curvature, of the loss itself as a function of p",
     r"For $0 < \gamma \le 1$ the second derivative of focal loss in $p$ is larger than that of cross-entropy for every $p$: $p^2L'' > 1$.",
-)
-def curvature_probability_low() -> Evidence:
-    """g is strictly concave for gamma <= 1, so g - q g' increases from 1."""
-    return proof(
+    lambda: proof(
         *in_probability_steps(),
         *gain.gain_concave_steps(),
         step(r"$(g - qg')' = -qg'' > 0$", *_slope_of_ratio()),
@@ -65,7 +62,8 @@ def curvature_probability_low() -> Evidence:
             sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),
             0,
         ),
-    )
+    ),
+)
 
 
 @ours(

@@ -104,17 +104,12 @@ quoted(
     lambda: Unchecked(SMALLER),
 )
 
-
-@ours(
+ours(
     "kn24.fig1_loss_smaller_reading",
     "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
     r"For every $\gamma > 0$ and $0 < p < 1$ the loss $-(1-p)^\gamma\log p$ is smaller than cross-entropy. (With the exponent "
     r"$\gamma - 1$ it would be so for $\gamma > 1$, and equal at $\gamma = 1$.)",
-    formal=formal("exact", "kn24_loss_smaller", "kn24_coincide"),
-)
-def fig1_loss_smaller_reading() -> Evidence:
-    """For every gamma > 0 and every p: CE - FL = (1 - (1-p)^gamma)(-log p)."""
-    return proof(
+    lambda: proof(
         step(
             r"$\mathrm{CE} - \mathrm{FL} = (1-(1-p)^\gamma)(-\log p) > 0$",
             -sp.log(q) - symbols.focal_loss(q, g),
@@ -123,7 +118,9 @@ def fig1_loss_smaller_reading() -> Evidence:
         *factor_steps(),
         remark=r"No $\gamma \ge 1$ and no $p$ near 1 is needed. The same for $\gamma - 1$: the factor is $(1-p)^{\gamma-1}$, below 1 for "
         r"$\gamma > 1$, and 1 at $\gamma = 1$.",
-    )
+    ),
+    formal=formal("exact", "kn24_loss_smaller", "kn24_coincide"),
+)
 
 
 def gradient_ratio_steps() -> tuple[Step, ...]:

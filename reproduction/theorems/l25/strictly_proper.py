@@ -189,18 +189,12 @@ reading(
     formal=formal("exact", "log_loss_strictly_proper", "l25_gamma_0_strictly_proper"),
 )
 
-
-@ours(
+ours(
     "l25.a8_when",
     "L25 App. A.3, corrected; App. A.8",
     r"For $\gamma > 0$ the minimiser of FCL is $p$ exactly where $g(p_i, \gamma)$ is the same for every class with $p_i > 0$, whatever "
     r"$\lambda$.",
-    formal=formal("exact", "l25_unbiased_iff"),
-    corrects="l25.a3",
-)
-def a8_when() -> Evidence:
-    """Stationarity at q = p: all -g(p_i) equal; the risk is strictly convex, so that is sufficient."""
-    return proof(
+    lambda: proof(
         *residual_steps(),
         step(
             r"a class with $p_i = 0$ adds $\lambda q_i^2$, whose slope at $q_i = 0$ is 0, not below the $-g \le 0$ of the others: nothing is "
@@ -212,8 +206,10 @@ def a8_when() -> Evidence:
         *curvature.convexity_proof().steps,
         remark=r"Necessary: where $0 < p_i < 1$ the point is inside in these coordinates, and the slopes must be equal. Sufficient: the risk is "
         r"convex, and strictly so in the classes with $p_i > 0$.",
-    )
-
+    ),
+    formal=formal("exact", "l25_unbiased_iff"),
+    corrects="l25.a3",
+)
 
 ours(
     "l25.a8_cross_entropy",

@@ -164,23 +164,20 @@ quoted(
     formal=formal("exact", "m20_app_h_kl"),
 )
 
-
-@reading(
+reading(
     "m20.entropy_binary",
     "M20 App. H, Fig. 7",
     r"'In a binary classification problem (i.e. $K = 2$)', 'solutions to focal loss will always have higher entropy than that of "
     r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$ and $\gamma > 0$.)",
-    formal=formal("exact", "m20_entropy_binary", "kk24_map_recovers_truth", "kk24_prop4", "log_loss_strictly_proper"),
-    headline="two classes: focal solutions have higher entropy",
-)
-def entropy_binary() -> Evidence:
-    """The minimiser is closer to 1/2 (slope of the map above 1), and entropy falls away from 1/2."""
-    return proof(
+    lambda: proof(
         *binary_map.stationarity_steps(),
         *curvature.convexity_proof().steps,
         *binary_map.map_slope_steps(),
         entropy_bound.entropy_slope_step(),
-    )
+    ),
+    formal=formal("exact", "m20_entropy_binary", "kk24_map_recovers_truth", "kk24_prop4", "log_loss_strictly_proper"),
+    headline="two classes: focal solutions have higher entropy",
+)
 
 
 def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:

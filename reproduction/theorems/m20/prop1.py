@@ -93,16 +93,11 @@ paraphrased(
     formal=formal("equivalent", "m20_k", "m20_gain_slope"),
 )
 
-
-@quoted(
+quoted(
     "m20.g_slope_decreasing",
     "M20 App. B, proof of Prop. 4",
     r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.' (Values at the ends: signs close to them.)",
-    formal=formal("equivalent", "m20_slope_decreases", "m20_unimodal", "m20_slope_rises_above_1"),
-)
-def g_slope_decreasing() -> Evidence:
-    """For gamma <= 1 g'' < 0; for larger gamma g'' > 0 near p = 1."""
-    return Conditional(
+    lambda: Conditional(
         r"\gamma",
         sp.Interval.open(0, sp.oo),
         proof(*gain.gain_concave_steps(), *gain.gain_slope_end_steps(), where=sp.Interval.Lopen(0, 1)),
@@ -113,8 +108,9 @@ def g_slope_decreasing() -> Evidence:
                 sp.Interval.open(1, sp.oo),
             )
         ),
-    )
-
+    ),
+    formal=formal("equivalent", "m20_slope_decreases", "m20_unimodal", "m20_slope_rises_above_1"),
+)
 
 quoted(
     "m20.g_unimodal",

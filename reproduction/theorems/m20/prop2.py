@@ -153,16 +153,12 @@ def above_half_steps() -> tuple[Step, ...]:
     )
 
 
-@quoted(
+quoted(
     "m20.principal_branch",
     "M20 App. B, proof of Prop. 4",
     r"'If we consider the principal branch, the solution is' $\gamma \le \frac ab + \frac1{\log a}W_0(\cdot)$, 'which yields a "
     r"negative value for $\gamma$ that we discard.'",
-    formal=formal("related", "m20_principal_branch_negative", "m20_principal_branch_is_zero"),
-)
-def principal_branch() -> Evidence:
-    """Negative for p0 > 1/2; for p0 <= 1/2 the principal branch returns y0, and gamma is exactly 0."""
-    return Conditional(
+    lambda: Conditional(
         "p_0",
         CASES,
         proof(*lambert_steps(), *branch_steps(), *above_half_steps(), where=ABOVE),
@@ -174,8 +170,9 @@ def principal_branch() -> Evidence:
                 where=sp.Interval.Lopen(0, HALF),
             )
         ),
-    )
-
+    ),
+    formal=formal("related", "m20_principal_branch_negative", "m20_principal_branch_is_zero"),
+)
 
 ours(
     "m20.principal_branch_corrected",
