@@ -12,7 +12,7 @@ from focal_lib.theory.proper import (
     focal_minimiser,
     proper_focal_loss,
 )
-from reproduction.ledger.evidence import All, Evidence, proof, step
+from reproduction.ledger.evidence import All, Evidence, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
@@ -32,10 +32,12 @@ quoted(
     "KK24 section 3.3 on Fig. 4",
     r"'Due to properness, conditional risks for all considered losses', Brier score, cross-entropy and the proper part of the focal "
     r"loss, 'are minimized at $q = (0.55, 0.3, 0.15)$', the ground truth.",
-    lambda: proof(
+    lambda: derivation(
         *fcl.squared_distance_steps(),
         *weight.lagrange_steps(),
-        step(r"at $\gamma = 0$, cross-entropy, $w(q) = q$: stationary only at $p$", symbols.weight(gamma=0), symbols.q),
+        step(
+            r"at $\gamma = 0$, cross-entropy, $w(q) = q$: stationary only at $p$", (symbols.weight(gamma=0), symbols.q)
+        ),
         *curvature.convexity_proof().steps,
         remark=r"Brier: the risk is a squared distance from $p$ and a constant, so it is least at $p$ and its isolines are circles. The other two risks are strictly convex in what the model says, so the stationary point is the minimum: for the focal loss where the map of $q$ "
         r"is $p$, and its proper part, a function of the mapped prediction, is least at $p$ (Prop. 4).",

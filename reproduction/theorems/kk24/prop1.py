@@ -8,7 +8,7 @@ import sympy as sp
 
 from focal_lib.theory.second_derivative import convexity_factor
 from reproduction.ledger.certificates import balls
-from reproduction.ledger.evidence import Counterexample, Evidence, Step, proof, step
+from reproduction.ledger.evidence import Counterexample, Evidence, Step, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import Rows
@@ -50,9 +50,9 @@ def prop1_multiclass() -> Evidence:
     loss = sum(yi * symbols.focal_loss(qi) for yi, qi in zip(y, q, strict=True))
     mixed = [sp.diff(loss, a, b) for i, a in enumerate(q) for b in q[i + 1 :]]
     own = sp.diff(loss, q[0], 2) - y[0] * sp.diff(symbols.focal_loss(q[0]), q[0], 2)
-    return proof(
-        *(step("a mixed second derivative is 0", m, 0) for m in mixed),
-        step(r"the diagonal entry is $y_i L''(q_i)$", own, 0),
+    return derivation(
+        *(step("a mixed second derivative is 0", (m, 0)) for m in mixed),
+        step(r"the diagonal entry is $y_i L''(q_i)$", (own, 0)),
         *curvature.convexity_proof().steps,
     )
 
@@ -69,12 +69,11 @@ def prop1_negative() -> Evidence:
     a, r = sp.symbols("a r", positive=True)  # gamma = -a/(1+a) runs through (-1, 0); r = 1 - q
     negative = -a / (1 + a)
     near_one = sp.limit(convexity_factor(1 - r, negative, sp.log) / r, r, 0, "+")
-    return proof(
+    return derivation(
         *curvature.convexity_proof().steps,
         step(
             r"$\gamma = -\frac{a}{1+a}$, $a > 0$: $(1-q)^{1-\gamma}L'' \to \gamma(\gamma+1)$ as $q \to 1$",
-            near_one,
-            negative * (negative + 1),
+            (near_one, negative * (negative + 1)),
         ),
         step(r"which is negative", sp.simplify(near_one).is_negative),
         Step(

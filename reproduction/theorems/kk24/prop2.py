@@ -6,17 +6,7 @@ import sympy as sp
 
 from focal_lib.theory.proper import focal_minimiser
 from reproduction.ledger.certificates import balls
-from reproduction.ledger.evidence import (
-    Conditional,
-    Derivation,
-    Disproof,
-    Evidence,
-    Step,
-    Unchecked,
-    proof,
-    step,
-    step_of_several,
-)
+from reproduction.ledger.evidence import Conditional, Derivation, Disproof, Evidence, Step, Unchecked, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
@@ -50,16 +40,15 @@ reading(
 def minimiser_range() -> Evidence:
     """Intermediate value in gamma: logit FC(s) is s at gamma = 0 and above gamma s in general."""
     top = sp.Symbol("S", positive=True)  # logit p
-    return proof(
+    return derivation(
         step(
             r"$\gamma = 0$: $\operatorname{logit} FC(s) = s$, below $S = \operatorname{logit} p$ for $s < S$",
-            symbols.binary_map_of_logit(s, 0),
-            s,
+            (symbols.binary_map_of_logit(s, 0), s),
         ),
         *binary_map.stationarity_steps(),
         *curvature.convexity_proof().steps,
         *binary_map.map_slope_steps(),
-        step_of_several(
+        step(
             r"$\gamma = S/s$ with $0 < s < S$: $\operatorname{logit} FC(s) = S + s - R(s)$, beyond $S$ as $R(s) < s$ by $R(0) = 0$, "
             r"$R' < 1$",
             (symbols.binary_map_of_logit(x, top / x), top + x - symbols.logit_gap(x, top / x)),
@@ -76,7 +65,7 @@ quoted(
     "KK24 Prop. 2, App. A.2",
     r"For $\gamma > 0$ binary focal loss 'can be decomposed into a bijective function' of $[0, 1]$ 'and a proper loss': "
     r"$\hat p(q) = 1\big/\big(1 + (\tfrac{1-q}{q})^\gamma\tfrac{(1-q)-\gamma q\log q}{q-\gamma(1-q)\log(1-q)}\big)$.",
-    lambda: proof(
+    lambda: derivation(
         *binary_map.stationarity_steps(),
         *curvature.convexity_proof().steps,
         *binary_map.map_slope_steps(),
@@ -108,7 +97,7 @@ def prop2_negative() -> Evidence:
     a, rest, excess, far = sp.symbols("a d e s", positive=True)  # gamma = -a with a <= 1; 1 - u; u - q
     at_most_one = 1 / (1 + a)  # runs through (0, 1)
     scale = 1 - at_most_one * (1 - rest)  # 1 + gamma u
-    return proof(
+    return derivation(
         *binary_map.gap_slope_steps(),
         step(
             r"$u = 1 - d$, $\gamma \ge -1$: $1 + \gamma u = (1+\gamma) - \gamma d > 0$",
@@ -118,12 +107,12 @@ def prop2_negative() -> Evidence:
             r"so with $\gamma < 0$ both parts of $R'$ are negative: slope $= \gamma + 1 - R' > \gamma + 1 \ge 0$",
             sp.simplify(-at_most_one * excess / scale).is_negative,
         ),
-        step_of_several(
+        step(
             r"onto, $\gamma > -1$: $u \to 1$ and $\bar u \to 0$ as $s \to \infty$, so $R$ stays bounded and "
             r"$(\gamma+1)s \to \infty$",
             *binary_map.limits_of_u(),
         ),
-        step_of_several(
+        step(
             r"onto, $\gamma = -1$: $\operatorname{logit} FC = -R = \log\frac{1-\bar u}{1-u}$, and $1 - u \to 0$",
             (
                 sp.expand_log(symbols.binary_map_of_logit(far, -1), force=True),
@@ -146,16 +135,14 @@ def prop2_below() -> Evidence:
     with balls.precision():
         g, point = balls.exact("-6/5"), balls.exact(2)
         here, mirrored = (1 + g * (1 + (-v).exp()).log() * v.exp() for v in (point, -point))
-    return proof(
+    return derivation(
         step(
             r"$\gamma = -1-a$, $a > 0$: $1 + \gamma u \to 1 + \gamma = -a < 0$ as $s \to \infty$",
-            sp.limit(1 - (1 + beyond) * symbols.u(far), far, sp.oo),
-            -beyond,
+            (sp.limit(1 - (1 + beyond) * symbols.u(far), far, sp.oo), -beyond),
         ),
         step(
             r"and $1 + \gamma\bar u \to 1$: the odds of the map, a power of $e^s$ times their ratio, turn negative",
-            sp.limit(1 - (1 + beyond) * symbols.u(-far), far, sp.oo),
-            1,
+            (sp.limit(1 - (1 + beyond) * symbols.u(-far), far, sp.oo), 1),
         ),
         *binary_map.logit_form_steps()[:1],
         Step(
@@ -177,28 +164,28 @@ def prop2_differentiable() -> Evidence:
     return Conditional(
         "q",
         sp.Interval(0, 1),
-        proof(
+        derivation(
             step(
                 r"$L'(q)$ is $\gamma(1-q)^{\gamma-1}\log q - \frac{(1-q)^\gamma}{q}$, finite for $0 < q < 1$",
-                sp.diff(symbols.focal_loss(q, g), q),
-                symbols.focal_loss_slope(q, g),
+                (sp.diff(symbols.focal_loss(q, g), q), symbols.focal_loss_slope(q, g)),
             ),
             step(
                 r"with $q = \frac{r}{1+r}$, $r > 0$: $-L'(q) = (1+r)^{1-\gamma}\big(\gamma\log\frac{1+r}{r} + \frac1r\big) > 0$",
-                sp.expand_log(sp.powsimp(sp.powdenest(sp.simplify(part), force=True), force=True), force=True),
-                sp.expand_log((1 + r) ** (1 - g) * (g * sp.log((1 + r) / r) + 1 / r), force=True),
+                (
+                    sp.expand_log(sp.powsimp(sp.powdenest(sp.simplify(part), force=True), force=True), force=True),
+                    sp.expand_log((1 + r) ** (1 - g) * (g * sp.log((1 + r) / r) + 1 / r), force=True),
+                ),
             ),
             remark="The other partial loss is its mirror image, so the two terms of the denominator have one sign and it is not 0.",
             where=sp.Interval.open(0, 1),
         ),
         Disproof(
-            proof(
+            derivation(
                 step(
                     r"$-q\,L'(q) \to 1$ as $q \to 0$, so $-L' \to \infty$: no derivative at 0",
-                    sp.limit(sp.expand(-q * sp.diff(symbols.focal_loss(q, g), q)), q, 0, "+"),
-                    1,
+                    (sp.limit(sp.expand(-q * sp.diff(symbols.focal_loss(q, g), q)), q, 0, "+"), 1),
                 ),
-                step(r"nor a value: $1/L(q) \to 0$", sp.limit(1 / symbols.focal_loss(q, g), q, 0, "+"), 0),
+                step(r"nor a value: $1/L(q) \to 0$", (sp.limit(1 / symbols.focal_loss(q, g), q, 0, "+"), 0)),
                 remark="So the partial loss of class 1 has none at $q = 0$, and its mirror image, that of class 2, none at $q = 1$.",
                 where=sp.FiniteSet(0, 1),
             )
@@ -212,8 +199,8 @@ reading(
     # the reason that is given, convexity, is kk24.prop2_sign_reason
     r"'Both nominator and denominator have the same sign'; 'Also, the denominator is never zero' "
     r"($\gamma > 0$, $0 < q < 1$; the ratio, damaged in the text at hand, is $\hat p = \frac{-L'(1-q)}{-L'(1-q) - L'(q)}$).",
-    lambda: proof(
-        gain.gain_positive_step(),
+    lambda: derivation(
+        gain.positive_step(),
         binary_map.stationarity_steps()[1],
         remark=r"So $-L'(1-q) > 0$ and $-L'(q) > 0$: numerator and denominator are positive, and the ratio, whose odds are $L'(1-q)$ to $L'(q)$, "
         r"is the printed map.",
@@ -232,9 +219,9 @@ def prop2_sign_reason() -> Evidence:
     """A convex L that is 0 at 1 and positive before it has a negative slope: its tangent lies below it."""
     g, r = sp.symbols("gamma r", positive=True)  # q = 1/(1+r)
     before = sp.expand_log(sp.factor(symbols.focal_loss(1 / (1 + r), g)), force=True)
-    return proof(
+    return derivation(
         *curvature.convexity_proof().steps,
-        step(r"$L \to 0$ as $q \to 1$", sp.limit(symbols.focal_loss(q, g), q, 1, "-"), 0),
+        step(r"$L \to 0$ as $q \to 1$", (sp.limit(symbols.focal_loss(q, g), q, 1, "-"), 0)),
         step(r"$L = \big(\frac{r}{1+r}\big)^\gamma\log(1+r) > 0$ at $q = \frac{1}{1+r}$, $r > 0$", before.is_positive),
         remark=r"By convexity $0 = L(1) \ge L(q) + (1-q)\,L'(q)$, so $L'(q) \le -\frac{L(q)}{1-q} < 0$ on $(0, 1)$. "
         r"Convexity alone would not do, $(q-\frac12)^2$ is convex, too; that the loss is least at 1 is used as well.",
@@ -262,14 +249,13 @@ def prop2_weight_reading() -> Evidence:
     """With A = -L'(1-q), B = -L'(q) and the slope of the map: w = (A + B)/p', w p = A/p', w (1-p) = B/p'."""
     one, other, slope = sp.symbols("A B P", positive=True)
     p = one / (one + other)
-    return proof(
+    return derivation(
         step(
             r"by the chain rule $\frac{dL_0^*}{dp} = \frac{A}{\hat p'(q)}$, as $L_0(q) = L(1-q)$ has the slope $A = -L'(1-q)$",
-            (sp.diff(symbols.focal_loss(1 - q), q) + symbols.focal_loss_slope(1 - q)) * q ** (1 - gamma),
-            0,
-            symbols.tidy,
+            ((sp.diff(symbols.focal_loss(1 - q), q) + symbols.focal_loss_slope(1 - q)) * q ** (1 - gamma), 0),
+            simplify=symbols.tidy,
         ),
-        step_of_several(
+        step(
             r"and $L_1^*$ has by $1 - p$ the slope $\frac{B}{\hat p'(q)}$, $B = -L'(q)$: with their sum $w = \frac{A+B}{\hat p'}$ and "
             r"$p = \frac{A}{A+B}$, $w\,p$ is the one and $w\,(1-p)$ the other",
             ((one + other) / slope * p, one / slope),
@@ -278,14 +264,12 @@ def prop2_weight_reading() -> Evidence:
         *binary_map.stationarity_steps(),
         step(
             r"$A, B > 0$: $-L'(q) = \frac{(1-q)^{\gamma-1}}{q}(1 - q - \gamma q\log q)$",
-            -symbols.focal_loss_slope() * q / (1 - q) ** (gamma - 1),
-            1 - q - gamma * q * sp.log(q),
-            symbols.tidy,
+            (-symbols.focal_loss_slope() * q / (1 - q) ** (gamma - 1), 1 - q - gamma * q * sp.log(q)),
+            simplify=symbols.tidy,
         ),
         step(
             r"$\hat p' = \hat p(1-\hat p)\,\frac{d\operatorname{logit}\hat p}{ds}\,\frac{1}{q(1-q)}$, $s = \operatorname{logit} q$",
-            sp.diff(sp.log(q / (1 - q)), q),
-            1 / (q * (1 - q)),
+            (sp.diff(sp.log(q / (1 - q)), q), 1 / (q * (1 - q))),
         ),
         *binary_map.map_slope_steps(),
         remark=r"The slope is at least 1, so $\hat p' > 0$: $w$ is positive, and finite and continuous on $(0, 1)$, so that its integral over "
@@ -297,13 +281,12 @@ ours(
     "kk24.prop2_ends",
     "KK24 App. A.2, corrected",
     r"For $\gamma \ge 0$ the map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
-    lambda: proof(
+    lambda: derivation(
         *binary_map.logit_form_steps(),
-        step(r"$u(s) \to 1$ as $s \to \infty$", sp.limit(symbols.u(x), x, sp.oo), 1),
+        step(r"$u(s) \to 1$ as $s \to \infty$", (sp.limit(symbols.u(x), x, sp.oo), 1)),
         step(
             r"$u(-s) \to 0$: $R \to \log(1+\gamma)$, so $\operatorname{logit} FC \to \infty$",
-            sp.limit(symbols.u(-x), x, sp.oo),
-            0,
+            (sp.limit(symbols.u(-x), x, sp.oo), 0),
         ),
         remark="The map is odd in logits, so the other end follows.",
     ),
@@ -322,13 +305,12 @@ def prop2_proper_part_sides() -> Evidence:
     """The inverse map moves towards 1/2 (slope above 1), and the loss decreases in q."""
     decreasing = symbols.focal_loss_slope(sp.exp(-x), g)
     bulk = -sp.exp(x) * (1 - sp.exp(-x)) ** (g - 1) * (g * x * sp.exp(-x) + 1 - sp.exp(-x))
-    return proof(
+    return derivation(
         *binary_map.stationarity_steps(),
         *binary_map.map_slope_steps(),
         step(
             r"$L'(q) = -\frac{(1-q)^{\gamma-1}}{q}(1 - q - \gamma q\log q) < 0$",
-            sp.simplify(sp.powsimp(sp.expand(decreasing.subs(sp.log(sp.exp(-x)), -x) - bulk), force=True)),
-            0,
+            (sp.simplify(sp.powsimp(sp.expand(decreasing.subs(sp.log(sp.exp(-x)), -x) - bulk), force=True)), 0),
         ),
         remark="The map is odd in logits with slope above 1, so its inverse moves every q towards 1/2.",
     )

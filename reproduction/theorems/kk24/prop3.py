@@ -12,7 +12,7 @@ from focal_lib.theory.temperature_bounds import (
     temperature_bounds_by_search,
 )
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import All, Evidence, Step, Unchecked, proof, step, step_of_several
+from reproduction.ledger.evidence import All, Evidence, Step, Unchecked, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
@@ -33,7 +33,7 @@ quoted(
     # one of the temperatures is damaged there and whole in App. A.3
     r"For all logits and $\gamma > 0$ the map can 'be bounded between two temperature scaling maps' with "
     r"$T = \frac{1}{\gamma+1}$ and $T = \frac{1}{\gamma+1-\frac12\log(\gamma+1)}$.",
-    lambda: proof(
+    lambda: derivation(
         *binary_map.gap_slope_steps(),
         *binary_map.logit_gap_steps(),
         remark=r"$\beta(s) = \gamma + 1 - R(s)/s$ lies between $\gamma + 1 - \frac12\log(1+\gamma)$ and $\gamma + 1$.",
@@ -54,12 +54,11 @@ quoted(
 def prop3_log() -> Evidence:
     """The bound of logit_gap_steps; and R'(0)/log(1+gamma) tends to that factor as gamma -> 0."""
     at_zero = sp.diff(symbols.logit_gap(s, g), s).subs(s, 0)
-    return proof(
+    return derivation(
         *binary_map.logit_gap_steps(),
         step(
             r"$\lim_{\gamma\to0} \frac{R'(0)}{\log(1+\gamma)} = 2\log2-1$: no smaller factor will do",
-            sp.limit(sp.simplify(at_zero) / sp.log(1 + g), g, 0, "+"),
-            2 * sp.log(2) - 1,
+            (sp.limit(sp.simplify(at_zero) / sp.log(1 + g), g, 0, "+"), 2 * sp.log(2) - 1),
         ),
     )
 
@@ -73,9 +72,9 @@ def prop3_log() -> Evidence:
 def prop3_simple() -> Evidence:
     """R' in (0, 1) gives gamma < beta < gamma + 1; and log(1+gamma)/2 > 1 beyond e^2 - 1."""
     root = sp.solve(sp.Eq(sp.log(1 + g) / 2, 1), g)
-    return proof(
+    return derivation(
         *binary_map.map_slope_steps(),
-        step(r"$\frac12\log(1+\gamma) = 1$ only at $e^2-1$", root[0], sp.E**2 - 1),
+        step(r"$\frac12\log(1+\gamma) = 1$ only at $e^2-1$", (root[0], sp.E**2 - 1)),
         remark=r"Means of a slope between $\gamma$ and $\gamma + 1$ lie between them.",
     )
 
@@ -110,13 +109,12 @@ quoted(
 def prop3_proof_comparison_reading() -> Evidence:
     """f' = R' e^R with R' below half of log(1 + gamma), which gives the bound of Prop. 3 besides."""
     gap = sp.Function("R")(s)
-    return proof(
+    return derivation(
         *binary_map.gap_slope_below_log_steps(),
-        step(r"$f = e^R$ has $f' = R'e^R$", sp.diff(sp.exp(gap), s), gap.diff(s) * sp.exp(gap)),
+        step(r"$f = e^R$ has $f' = R'e^R$", (sp.diff(sp.exp(gap), s), gap.diff(s) * sp.exp(gap))),
         step(
             r"$(\gamma+1)^{s/2}$ has the derivative $\frac12\log(\gamma+1)\,(\gamma+1)^{s/2}$",
-            sp.diff((g + 1) ** (s / 2), s),
-            sp.log(g + 1) / 2 * (g + 1) ** (s / 2),
+            (sp.diff((g + 1) ** (s / 2), s), sp.log(g + 1) / 2 * (g + 1) ** (s / 2)),
         ),
         remark=r"For $s > 0$, $R(s) = \int_0^sR' < \frac s2\log(\gamma+1)$, which is Prop. 3 once more, and so "
         r"$f' = R'e^R < \frac12\log(\gamma+1)\,(\gamma+1)^{s/2}$.",
@@ -136,13 +134,12 @@ def prop3_proof_gap() -> Evidence:
         point, four = balls.exact("2.7"), balls.exact(4)
         slope = formulas.logit_gap(point, four).exp() * four * formulas.logit_gap_slope(point, four)
         exceeds = slope - balls.exact(5).log() / 2 > 0
-    return proof(
+    return derivation(
         step(
             r"$\frac{d}{ds}(\gamma+1)^{s/2} = \frac12\log(\gamma+1)$ at $s = 0$",
-            sp.diff(power, s).subs(s, 0),
-            sp.log(g + 1) / 2,
+            (sp.diff(power, s).subs(s, 0), sp.log(g + 1) / 2),
         ),
-        step_of_several(
+        step(
             r"$\frac{\gamma+1}{2} - \frac12\log(\gamma+1)$ is $\frac12$ at $\gamma = 0$ with derivative "
             r"$\frac{\gamma}{2(\gamma+1)} > 0$",
             (below.subs(g, 0), sp.Rational(1, 2)),
@@ -158,14 +155,14 @@ quoted(
     "KK24 App. A.3, proof",
     r"$f_\gamma(s) \ge 1$ for $s \ge 0$ and $f_\gamma(s) \le 1$ for $s \le 0$ ($\gamma > 0$): 'trivially' $f > 0$ 'and' $f(0) = 1$, 'the nominator "
     r"is monotonically increasing' 'and the denominator monotonically decreasing'.",
-    lambda: proof(
-        step_of_several(
+    lambda: derivation(
+        step(
             r"$f = e^R = \frac{1+\gamma u(s)}{1+\gamma u(-s)}$, $u(s) = e^s\log(1+e^{-s})$, is 1 at $s = 0$",
             (sp.exp(symbols.logit_gap(s, g)), (1 + g * symbols.u(s)) / (1 + g * symbols.u(-s))),
             (sp.exp(symbols.logit_gap(s, g)).subs(s, 0), 1),
         ),
         *binary_map.slope_of_u_steps()[:2],
-        step_of_several(
+        step(
             r"the numerator has the slope $\gamma(u-q) > 0$, the denominator $-\gamma(\bar u - \bar q) < 0$",
             (sp.diff(1 + g * symbols.u(s), s), g * (symbols.u(s) - 1 / (1 + sp.exp(-s)))),
             (sp.diff(1 + g * symbols.u(-s), s), -g * (symbols.u(-s) - 1 / (1 + sp.exp(s)))),
@@ -192,8 +189,8 @@ def prop3_proof_discriminant() -> Evidence:
         log2 = balls.exact(2).log()
         lead, printed = 2 * log2**2 - 1, -3 + 12 * log2**2 - 4 * log2
         other = (1 - 3 * log2) ** 2 - 4 * log2
-    return proof(
-        step_of_several(
+    return derivation(
+        step(
             r"the discriminant of the first is $(4\log^22 - 4\log2 + 1) + 8\log^22 - 4 = -3 + 12\log^22 - 4\log2$",
             (first.discriminant(), (4 * two**2 - 4 * two + 1) + 8 * two**2 - 4),
             (first.discriminant(), -3 + 12 * two**2 - 4 * two),
@@ -204,9 +201,8 @@ def prop3_proof_discriminant() -> Evidence:
         ),
         step(
             r"that of the second is $(1-3\log2)^2 - 4\log2$",
-            second.discriminant(),
-            (1 - 3 * two) ** 2 - 4 * two,
-            sp.expand,
+            (second.discriminant(), (1 - 3 * two) ** 2 - 4 * two),
+            simplify=sp.expand,
         ),
         Step(r"negative as well, and $\log2 > 0$", bool(other < 0 and log2 > 0)),
     )
@@ -217,7 +213,7 @@ reading(
     "KK24 App. A.3, proof",
     r"$f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$). (The sign is turned in the text at hand and right where "
     r"the step is announced. Whether it follows from 'the same considerations' is kk24.prop3_proof_negative_gap.)",
-    lambda: proof(
+    lambda: derivation(
         *binary_map.gap_slope_steps(),
         *binary_map.logit_gap_steps(),
         remark=r"$f(-s) = e^{-R(s)} > (\gamma+1)^{-s/2}$ for $s > 0$. (That the printed considerations do not give it: kk24.prop3_proof_negative_gap.)",
@@ -238,29 +234,30 @@ def prop3_proof_negative_gap() -> Evidence:
     high, low = t * sp.log(1 + 1 / t), sp.log(1 + t) / t  # u(s), u(-s)
     q = t / (1 + t)
     numerator = g * (high - q) * (1 + g * low) + (1 + g * high) * g * (low - (1 - q))
-    return proof(
+    return derivation(
         *binary_map.gap_slope_steps(),
         step(
             r"$f' = \frac{N}{(1+\gamma\bar u)^2}$, $N = \gamma(u-q)(1+\gamma\bar u) + \gamma(\bar u-\bar q)(1+\gamma u)$, by $f' = R'f$",
-            numerator / (1 + g * low) ** 2,
-            (g * (high - q) / (1 + g * high) + g * (low - (1 - q)) / (1 + g * low)) * (1 + g * high) / (1 + g * low),
+            (
+                numerator / (1 + g * low) ** 2,
+                (g * (high - q) / (1 + g * high) + g * (low - (1 - q)) / (1 + g * low))
+                * (1 + g * high)
+                / (1 + g * low),
+            ),
         ),
-        step(r"with $t = e^s \to 0$: $\frac{u-q}{t} \to \infty$", 1 / sp.limit(high / t - 1 / (1 + t), t, 0, "+"), 0),
+        step(r"with $t = e^s \to 0$: $\frac{u-q}{t} \to \infty$", (1 / sp.limit(high / t - 1 / (1 + t), t, 0, "+"), 0)),
         step(
             r"and $\bar u \to 1$, so $f'/t \to \infty$, the second term of $N$ being positive",
-            sp.limit(low, t, 0, "+"),
-            1,
+            (sp.limit(low, t, 0, "+"), 1),
         ),
         step(
             r"the other derivative over $t$ is $\frac12\log(\gamma+1)\,t^{\frac12\log(\gamma+1) - 1}$, at most $\frac12\log(\gamma+1)$ for "
             r"$t \le 1$ where $\gamma + 1 \ge e^2$",
-            sp.diff((g + 1) ** (s / 2), s),
-            sp.log(g + 1) / 2 * (g + 1) ** (s / 2),
+            (sp.diff((g + 1) ** (s / 2), s), sp.log(g + 1) / 2 * (g + 1) ** (s / 2)),
         ),
         step(
             r"($(\gamma+1)^{s/2} = t^{\frac12\log(\gamma+1)}$, and the exponent is $1$ at $\gamma = e^2 - 1$)",
-            (sp.log(g + 1) / 2).subs(g, sp.E**2 - 1),
-            1,
+            ((sp.log(g + 1) / 2).subs(g, sp.E**2 - 1), 1),
         ),
     )
 
@@ -304,13 +301,12 @@ def prop3_example_theory() -> Evidence:
         printed = 1 / (5 - log5 / 2)
         below = sharper < balls.exact("0.238")
         rounded = bool(printed > balls.exact("0.2375")) and bool(printed < balls.exact("0.2385"))
-    return proof(
+    return derivation(
         *binary_map.gap_slope_steps(),
         *binary_map.logit_gap_steps(),
         step(
             r"$\frac1{\gamma+1}$ at $\gamma = 4$ is 0.2",
-            1 / (symbols.gamma + 1).subs(symbols.gamma, 4),
-            sp.Rational(1, 5),
+            (1 / (symbols.gamma + 1).subs(symbols.gamma, 4), sp.Rational(1, 5)),
         ),
         Step(r"$\frac1{\gamma+1-(2\log2-1)\log(\gamma+1)}$ is below 0.238, in ball arithmetic", bool(below)),
         Step(r"$\frac1{\gamma+1-\frac12\log(\gamma+1)}$ is 0.238 to three decimals, in ball arithmetic", rounded),

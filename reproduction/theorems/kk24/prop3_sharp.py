@@ -5,17 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.theory.temperature_bounds import largest_monotone_gamma
-from reproduction.ledger.evidence import (
-    All,
-    Conditional,
-    Derivation,
-    Disproof,
-    Evidence,
-    Step,
-    proof,
-    step,
-    step_of_several,
-)
+from reproduction.ledger.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
@@ -38,19 +28,17 @@ def prop3_sharp() -> Evidence:
     """beta increases in abs(s) exactly up to gamma_c = 5.635...; above, it falls at first."""
     last = f"{largest_monotone_gamma():.12f}"[:-2]  # rounded down
     critical = largest_monotone_gamma(sp.log(2), sp.sqrt)
-    exactly = published.published_turning_steps()
+    exactly = published.turning_steps()
     rises = (
         _slope_of_quotient_step(),
-        step_of_several(
-            r"$u \to 1$ and $\bar u \to 0$, so $R/s \to 0$ and $\beta \to \gamma + 1$", *binary_map.limits_of_u()
-        ),
+        step(r"$u \to 1$ and $\bar u \to 0$, so $R/s \to 0$ and $\beta \to \gamma + 1$", *binary_map.limits_of_u()),
     )
     inside = All(
-        (turning.monotone_certificate(last), proof(*exactly, published.published_slope_step(), *rises)),
+        (turning.monotone_certificate(last), derivation(*exactly, published.slope_step(), *rises)),
         sp.Interval.Lopen(0, critical),
     )
     outside = Disproof(
-        proof(
+        derivation(
             *exactly,
             _slope_of_quotient_step(),
             remark=r"For $\gamma > \gamma_c$: near 0 $R'' > 0$, so $R/s$ rises from $R'(0)$ and $\beta = \gamma + 1 - R/s$ falls below $\beta(0)$.",
@@ -67,14 +55,14 @@ def _end_steps() -> tuple[Step, ...]:
     t = sp.Symbol("t", positive=True)
     high, low = sp.log(1 + t) / t - 1 / (1 + t), t * sp.log(1 + 1 / t) - t / (1 + t)  # u - q, and mirrored
     return (
-        step_of_several(
+        step(
             r"$s(u - q) \to 0$ and $s(\bar u - \bar q) \to 0$ as $s \to \infty$, so $sR' \to 0$",
             (high.subs(t, sp.exp(-s)) - (symbols.u(s) - 1 / (1 + sp.exp(-s))), 0),
             (low.subs(t, sp.exp(-s)) - (symbols.u(-s) - 1 / (1 + sp.exp(s))), 0),
             (sp.limit(sp.log(t) * high, t, 0, "+"), 0),
             (sp.limit(sp.log(t) * low, t, 0, "+"), 0),
         ),
-        step_of_several(r"$u \to 1$ and $\bar u \to 0$, so $R \to \log(1+\gamma)$", *binary_map.limits_of_u()),
+        step(r"$u \to 1$ and $\bar u \to 0$, so $R \to \log(1+\gamma)$", *binary_map.limits_of_u()),
     )
 
 
@@ -82,7 +70,7 @@ def _slope_of_quotient_step(
     text: str = r"$(R/s)' s^2 = sR' - R$, which is 0 at 0 and has the derivative $sR''$",
 ) -> Step:
     f = sp.Function("R")(s)
-    return step(text, sp.diff(sp.diff(f / s, s) * s**2, s), s * sp.diff(f, s, 2))
+    return step(text, (sp.diff(sp.diff(f / s, s) * s**2, s), s * sp.diff(f, s, 2)))
 
 
 @ours(
@@ -93,8 +81,8 @@ def _slope_of_quotient_step(
 )
 def prop3_sharp_above() -> Evidence:
     """R'' changes sign once, so s R' - R and with it beta' change sign once, for every gamma > gamma_c."""
-    after = proof(
-        *published.published_turning_steps(),
+    after = derivation(
+        *published.turning_steps(),
         _slope_of_quotient_step(),
         *_end_steps(),
         *binary_map.map_slope_steps(),
@@ -115,10 +103,10 @@ def prop3_limits() -> Evidence:
     g = symbols.gamma
     slope = sp.diff(symbols.binary_map_of_logit(s, g), s).subs(s, 0)
     high, low = binary_map.limits_of_u()
-    return proof(
+    return derivation(
         *binary_map.logit_form_steps(),
-        step(r"slope at 0", slope, g + 1 - g * (2 * sp.log(2) - 1) / (1 + g * sp.log(2))),
-        published.published_slope_step(),
+        step(r"slope at 0", (slope, g + 1 - g * (2 * sp.log(2) - 1) / (1 + g * sp.log(2)))),
+        published.slope_step(),
         step(r"$u(s) \to 1$", *high),
         step(r"$u(-s) \to 0$, so $R \to \log(1+\gamma)$ and $R/s \to 0$", *low),
     )
@@ -138,7 +126,7 @@ def negative_inverse_sigmoid() -> Evidence:
     above = Step(
         r"$\gamma = -0.5$ and $-0.25$ lie between that root and 0", all(bool(ROOT < gamma < 0) for gamma in printed)
     )
-    return All((turning.falling_certificate(), proof(*falling_steps(), *slope_at_zero_steps(below=False), above)))
+    return All((turning.falling_certificate(), derivation(*falling_steps(), *slope_at_zero_steps(below=False), above)))
 
 
 @ours(
@@ -164,7 +152,7 @@ def falling_steps() -> tuple[Step, ...]:
         _slope_of_quotient_step(
             r"$(R/s)'s^2 = sR' - R$ is 0 at 0 with derivative $sR'' > 0$: $R/s$ rises, and $\beta = \gamma + 1 - R/s$ falls"
         ),
-        step_of_several(
+        step(
             r"to $\gamma + 1$ for $\gamma > -1$: $u \to 1$ and $\bar u \to 0$, so $R$ is bounded and $R/s \to 0$",
             *binary_map.limits_of_u(),
         ),
@@ -179,7 +167,7 @@ def slope_at_zero_steps(below: bool) -> tuple[Step, ...]:
     factor = (g * sp.log(2) + 2 - 2 * sp.log(2)).subs(g, ROOT + (-away if below else away))
     side, sign = ("below", "positive") if below else ("above", "negative")
     return (
-        step(r"$\beta(0) - 1 = \frac{\gamma\,(\gamma\log2 + 2 - 2\log2)}{1+\gamma\log2}$", slope - 1, written),
+        step(r"$\beta(0) - 1 = \frac{\gamma\,(\gamma\log2 + 2 - 2\log2)}{1+\gamma\log2}$", (slope - 1, written)),
         step(
             rf"the bracket is {'negative' if below else 'positive'} {side} its root $2 - \frac2{{\log2}}$, so with $\gamma < 0$ and "
             rf"$1 + \gamma\log2 \ge 1 - \log2 > 0$ it is {sign}",

@@ -6,7 +6,7 @@ import sympy as sp
 
 from focal_lib.theory.gain import weight_inflection
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import All, Counterexample, Derivation, Evidence, Step, proof, step, step_of_several
+from reproduction.ledger.evidence import All, Counterexample, Derivation, Evidence, Step, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
@@ -24,7 +24,7 @@ quoted(
     "KK24 Prop. 4, Eq. (1), App. A.4",
     r"For $\gamma > 0$ multiclass focal loss 'can be deconstructed into a composition of a bijective function' of the simplex, "
     r"$\hat p_j = w(q_j)/\sum_k w(q_k)$ with the $w = -1/L'$ of Eq. (1), 'and a proper loss'.",
-    lambda: proof(
+    lambda: derivation(
         *weight.lagrange_steps(),
         *curvature.convexity_proof().steps,
         *weight.weight_steps(),
@@ -47,8 +47,7 @@ def bijection_steps() -> tuple[Step, ...]:
             r"preimages of $p$ are $q_i = v(c\,p_i)$, $v = w^{-1}$; from $w(v) = c\,p$: $\frac{dv}{dc} = \frac{p}{w'(v)} > 0$, so "
             r"$\sum_i q_i$ increases in $c$, by the limits of $w$ from 0 to the number of classes with $p_i > 0$: if there are two or "
             r"more, it is 1 for exactly one $c$; one class alone is a vertex, which stays where it is",
-            change.replace(lambda e: isinstance(e, sp.Subs | sp.Derivative), lambda e: slope),
-            p / slope,
+            (change.replace(lambda e: isinstance(e, sp.Subs | sp.Derivative), lambda e: slope), p / slope),
         ),
     )
 
@@ -58,7 +57,7 @@ quoted(
     "KK24 section 3.3, after Charoenphakdee et al. (2021)",
     r"'The derived focal calibration map is observed to equal with the transformation that maps the outputs from focal "
     r"minimizers to the true class probabilities.'",
-    lambda: proof(
+    lambda: derivation(
         *weight.lagrange_steps(),
         *curvature.convexity_proof().steps,
         remark=r"The minimiser of the strictly convex risk is its stationary point, where $p_j \propto w(q_j)$: the map.",
@@ -72,7 +71,7 @@ quoted(
     # the chapter says what the binary reasoning leaves out
     r"'Based on the same reasoning as for binary case, we can see that $\hat p(q)$ is a bijection' ($\gamma > 0$): $w$ increases. "
     r"(That exactly one $c$ makes the preimage sum to 1 has to be added.)",
-    lambda: proof(*curvature.convexity_proof().steps, *weight.weight_steps(), *bijection_steps()),
+    lambda: derivation(*curvature.convexity_proof().steps, *weight.weight_steps(), *bijection_steps()),
     formal=formal("exact", "kk24_prop4", "kk24_weight_increases_onto", "kk24_one_normaliser"),
 )
 
@@ -94,26 +93,23 @@ def prop4_negative() -> Evidence:
     with balls.precision():
         half = balls.exact("-1/2")
         drop = formulas.weight(balls.exact("0.8"), half) - formulas.weight(balls.exact("0.95"), half)
-    return proof(
+    return derivation(
         *weight.printed_weight_steps(sp.Symbol("gamma", negative=True)),
         step(
             r"$(\log w)' = \frac1q - \frac{a}{1-q} + \frac{a\,b'}{1-ab}$ for $\gamma = -a$",
-            sp.simplify(log_slope - written),
-            0,
+            (sp.simplify(log_slope - written), 0),
         ),
-        *entropy_ratio.entropy_ratio_steps(),
-        entropy_ratio.ratio_limit_step(r"$1 - ab > 0$, since $b \le b(1) = 1$ and $a < 1$", 1),
+        *entropy_ratio.sign_steps(),
+        entropy_ratio.limit_step(r"$1 - ab > 0$, since $b \le b(1) = 1$ and $a < 1$", 1),
         step(
             r"with $b' > 0$: $e(q) = q(\log w)' \ge 1 - \frac{aq}{1-q}$, positive for $q \le \frac12$",
-            sp.simplify(q * (1 / q - a / (1 - q))),
-            1 - a * q / (1 - q),
+            (sp.simplify(q * (1 / q - a / (1 - q))), 1 - a * q / (1 - q)),
         ),
         step(
             r"and $-(1-q_1)(\log w)'(q_1) \le a - \frac{r}{1-r}$ with $r = 1 - q_1$",
-            sp.simplify(-(r * (1 / top - a / (1 - top))).subs(top, 1 - r)),
-            a - r / (1 - r),
+            (sp.simplify(-(r * (1 / top - a / (1 - top))).subs(top, 1 - r)), a - r / (1 - r)),
         ),
-        step(r"the difference of the two bounds is $\frac{1-a}{1-r} > 0$", margin, (1 - a) / (1 - r)),
+        step(r"the difference of the two bounds is $\frac{1-a}{1-r} > 0$", (margin, (1 - a) / (1 - r))),
         *jacobian_steps(),
         Step(
             r"the monotonicity of $w$ is not there to use: $w(0.8) > w(0.95)$ at $\gamma = -\frac12$, in ball arithmetic",
@@ -140,21 +136,18 @@ def jacobian_steps() -> tuple[Step, ...]:
         step(
             r"along $\sum_i q_i = 1$: $\partial(\log p_i - \log p_n)/\partial q_j = \delta_{ij}d_i + c$, $d_i = e_i/q_i$, $c = e_n/q_n$; its "
             r"determinant is $D_m = \prod d_i\,(1 + c\sum\frac1{d_i})$ over $m = n-1$ classes: $D_1 = d + c$",
-            with_one_more.subs({product: 1, inverses: 0}),
-            d + last,
+            (with_one_more.subs({product: 1, inverses: 0}), d + last),
         ),
         step(
             r"and $D_m = d_mD_{m-1} + c\prod_{i<m}d_i$ (the last row is $d_m$ times a unit row plus $c$ times ones; with the row of ones "
             r"subtracted from the others a diagonal is left)",
-            with_one_more,
-            d * product * (1 + last * inverses) + last * product,
+            (with_one_more, d * product * (1 + last * inverses) + last * product),
         ),
         step(
             r"so it is $\prod_{i\le n}\frac{e_i}{q_i}\sum_{i\le n}\frac{q_i}{e_i}$",
-            determinant,
-            prod_others * e_n / q_n * (sum_others + q_n / e_n),
+            (determinant, prod_others * e_n / q_n * (sum_others + q_n / e_n)),
         ),
-        step(r"as the determinant itself says for three classes", sp.simplify(sp.Matrix(rows).det() - whole), 0),
+        step(r"as the determinant itself says for three classes", (sp.simplify(sp.Matrix(rows).det() - whole), 0)),
     )
 
 
@@ -186,7 +179,7 @@ ours(
     "kk24.prop4_inflection_corrected",
     "KK24 Prop. 5, App. A.5, corrected",
     r"For every $\gamma > 0$, $f = -w$ is convex up to one point $q_i(\gamma) < \frac16$ and concave after it.",
-    lambda: proof(
+    lambda: derivation(
         *weight.printed_weight_steps(),
         *inflection_steps(),
         remark=r"Up to $q_0$ all four terms increase and the sum starts below 0; from $q_0$ on none is negative and the sum is positive: "
@@ -203,21 +196,21 @@ def inflection_steps() -> tuple[Step, ...]:
     start = 5 - 7 * q + 2 * q**2 - 2 * x  # B
     second, third, fourth = q * (5 * r + x * (1 - 3 * q)), q * r * b * (4 - b), q * r * b**2
     scale = q * r**3 * (1 + g * b) ** 2 / g
+    log_w = sp.log(q) - g * sp.log(r) - sp.log(1 + g * b)
+    curved = sp.diff(log_w, q) ** 2 + sp.diff(log_w, q, 2)  # w''/w
     mark = sp.Symbol("b_0", positive=True)  # in (0, 1)
     turn = (7 - sp.sqrt(17)) / 8
     return (
         step(
             r"$\frac{qr^3(1+\gamma b)^2}{\gamma}\frac{w''}{w} = B + \gamma C_1 + \gamma^2C_2 + \gamma^3C_3$, $r = 1-q$, with $B = 5-7q+2q^2+2\log q$, "
             r"$C_1 = q\,(5r - (1-3q)\log q)$, $C_2 = qr\,b(4-b)$, $C_3 = qr\,b^2$",
-            scale * _log_curvature() - (start + g * second + g**2 * third + g**3 * fourth),
-            0,
+            (scale * curved - (start + g * second + g**2 * third + g**3 * fourth), 0),
         ),
         step(
             r"$B' = \frac{4q^2-7q+2}{q}$: $B$ rises up to $q = \frac{7-\sqrt{17}}{8}$ and falls after it",
-            sp.diff(start, q),
-            4 * (q - turn) * (q - (7 + sp.sqrt(17)) / 8) / q,
+            (sp.diff(start, q), 4 * (q - turn) * (q - (7 + sp.sqrt(17)) / 8) / q),
         ),
-        step_of_several(
+        step(
             r"$B \to -\infty$ as $q \to 0$ and $B(1) = 0$: $B$ is negative up to one $q_0$, where it is rising, and positive on $(q_0, 1)$",
             (sp.limit(1 / start, q, 0, "+"), 0),
             (start.subs(q, 1), 0),
@@ -226,11 +219,11 @@ def inflection_steps() -> tuple[Step, ...]:
             r"$B(\frac16) > 0$, so $q_0 < \frac16$",
             bool(start.subs(q, sp.Rational(1, 6)).is_positive and turn > sp.Rational(1, 6)),
         ),
-        *entropy_ratio.entropy_ratio_steps(),
+        *entropy_ratio.sign_steps(),
         step(
-            r"up to $\frac16$: $C_1' = 4 - 7q + (1-6q)(-\log q) > 0$", sp.diff(second, q), 4 - 7 * q + (1 - 6 * q) * x
+            r"up to $\frac16$: $C_1' = 4 - 7q + (1-6q)(-\log q) > 0$", (sp.diff(second, q), 4 - 7 * q + (1 - 6 * q) * x)
         ),
-        step_of_several(
+        step(
             r"and $qr$, with derivative $1 - 2q$, and $b(4-b)$ and $b^2$, as $b' > 0$ and $b < 1$, increase: so do $C_2$ and $C_3$",
             (sp.diff(q * r, q), 1 - 2 * q),
             (sp.diff(mark * (4 - mark), mark), 2 * (2 - mark)),
@@ -238,25 +231,18 @@ def inflection_steps() -> tuple[Step, ...]:
         ),
         step(
             r"everywhere $C_1 > 0$: beyond $q = \frac13$ since $-\log q \le \frac{r}{q}$, and $5r - (3q-1)\frac rq = \frac{r\,(2q+1)}{q}$",
-            5 * r - (3 * q - 1) * r / q,
-            r * (2 * q + 1) / q,
+            (5 * r - (3 * q - 1) * r / q, r * (2 * q + 1) / q),
         ),
-        step_of_several(
+        step(
             r"($\frac{1-q}{q} + \log q$ is 0 at 1 with derivative $-\frac{1-q}{q^2} < 0$); and $C_2, C_3 > 0$, as $0 < b < 1$",
             (((1 - q) / q + sp.log(q)).subs(q, 1), 0),
             (sp.diff((1 - q) / q + sp.log(q), q), -(1 - q) / q**2),
         ),
-        step_of_several(
+        step(
             r"as $q \to 0$ all but $B$ vanish: the sum starts below 0",
             *((sp.limit(term, q, 0, "+"), 0) for term in (second, third, fourth)),
         ),
     )
-
-
-def _log_curvature() -> sp.Expr:
-    """w''/w = l'^2 + l'' with l = log w = log q - gamma log(1-q) - log(1 + gamma b)."""
-    log_weight = sp.log(q) - g * sp.log(1 - q) - sp.log(1 + g * symbols.entropy_ratio())
-    return sp.diff(log_weight, q) ** 2 + sp.diff(log_weight, q, 2)
 
 
 @reading(
@@ -272,26 +258,23 @@ def accuracy_unchanged() -> Evidence:
     """w(x) < w(y) for two classes x < y of one distribution, x + y <= 1, where w itself need not increase."""
     a, x, y, ratio = sp.symbols("a x y b", positive=True)  # gamma = -a
     v = (1 - a) * sp.log(x) + a * sp.log(x * (1 - x))
-    return proof(
+    return derivation(
         *weight.lagrange_steps()[1:],
         step(
             r"$w(q) = \frac{q}{(1-q)^\gamma(1+\gamma b)}$; for $\gamma \ge 0$ it increases, as $w' = L''/L'^2$ (Prop. 1)",
-            -sp.diff(symbols.focal_loss(), symbols.q) * symbols.weight(),
-            1,
+            (-sp.diff(symbols.focal_loss(), symbols.q) * symbols.weight(), 1),
         ),
         *curvature.convexity_proof().steps,
         step(
             r"$\gamma = -a$, $0 < a \le 1$: $w = \frac{q(1-q)^a}{1-ab}$, and $\log\big(q(1-q)^a\big) = (1-a)\log q + a\log(q(1-q))$",
-            sp.expand_log(sp.log(x) + a * sp.log(1 - x) - v, force=True),
-            0,
+            (sp.expand_log(sp.log(x) + a * sp.log(1 - x) - v, force=True), 0),
         ),
         step(
             r"$y(1-y) - x(1-x) = (y-x)(1-x-y) \ge 0$: the numerator does not fall from $x$ to $y$",
-            y * (1 - y) - x * (1 - x),
-            (y - x) * (1 - x - y),
+            (y * (1 - y) - x * (1 - x), (y - x) * (1 - x - y)),
         ),
-        *entropy_ratio.entropy_ratio_steps(),
-        entropy_ratio.ratio_limit_step(r"$b < 1$: it increases, to", 1),
-        step(r"so $1 - ab > 0$ falls in $b$, and $w(x) < w(y)$", sp.diff(1 - a * ratio, ratio), -a),
+        *entropy_ratio.sign_steps(),
+        entropy_ratio.limit_step(r"$b < 1$: it increases, to", 1),
+        step(r"so $1 - ab > 0$ falls in $b$, and $w(x) < w(y)$", (sp.diff(1 - a * ratio, ratio), -a)),
         remark=r"Division by $T > 0$, the softmax and the normalisation of $w$ keep the order, too: the predicted class is the same.",
     )

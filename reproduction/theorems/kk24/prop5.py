@@ -11,7 +11,7 @@ import sympy as sp
 
 from focal_lib.theory.gain import confidence_threshold, critical_gamma
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, proof, step
+from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
@@ -52,7 +52,7 @@ def prop5() -> Evidence:
 def prop5_large() -> Evidence:
     """gamma = 1, one class at 0.13, the others equal."""
     margin = confidence.drop_of_ties(1, ("0.13", 1), (Fraction("0.87") / 99, 99)) - balls.exact("0.01")
-    return proof(
+    return derivation(
         Step(r"$n = 100$, $\gamma = 1$, $q_{\max} = 0.13$, rest equal: falls by more than 0.01", bool(margin > 0))
     )
 
@@ -61,11 +61,11 @@ ours(
     "kk24.prop5_threshold",
     "KK24 Prop. 5, corrected",
     r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
-    lambda: proof(
+    lambda: derivation(
         *weight.printed_weight_steps(),
         weight.top_class_step(),
         *gain.threshold_steps(),
-        published.published_threshold_step(),
+        published.threshold_step(),
         remark=r"For $m = q_{\max} \ge \tau$: $h(q_i) \le \max(1, h(m)) = h(m)$ for every $i$, since $h \le 1$ up to $\tau$ and "
         r"increases after it. Averaging with weights $q_i$ gives $S \le h(m)$.",
     ),
@@ -89,18 +89,18 @@ def prop5_threshold_sharp() -> Evidence:
     for gamma in (1, 2, 3):
         top, others = Fraction(round(0.98e6 * confidence_threshold(gamma)), 10**6), 10**4 - 1
         falls.append(confidence.drop_of_ties(gamma, (top, 1), ((1 - top) / others, others)))
-    return proof(
+    return derivation(
         *weight.printed_weight_steps(),
         weight.top_class_step(),
-        step(r"$\lim_n S - h(m) = (1-m)(1-h(m)) > 0$ for $h(m) < 1$", limit, (1 - m) * (1 - h)),
-        entropy_ratio.ratio_limit_step(r"each other class has $h(q_i) \to h(0) = 1$: $b \to 0$"),
+        step(r"$\lim_n S - h(m) = (1-m)(1-h(m)) > 0$ for $h(m) < 1$", (limit, (1 - m) * (1 - h))),
+        entropy_ratio.limit_step(r"each other class has $h(q_i) \to h(0) = 1$: $b \to 0$"),
         Step(
             rf"for example at $0.98\,\tau$ and $n = 10^4$, $\gamma = 1, 2, 3$ (ball arithmetic): falls by at least "
             rf"{min(float(f.mid()) for f in falls):.4f}",
             all(bool(f > 0) for f in falls),
         ),
         *gain.threshold_steps(),
-        published.published_threshold_step(),
+        published.threshold_step(),
     )
 
 
@@ -109,7 +109,7 @@ paraphrased(
     "KK24 Prop. 5, the case n = 2",
     # Prop. 5 as printed, at n = 2; the shape of the curve: section 3.2
     r"For $n = 2$ and $\gamma > 0$ the probability of the predicted class never becomes lower.",
-    lambda: proof(
+    lambda: derivation(
         *weight.printed_weight_steps(),
         binary_map.stationarity_steps()[1],
         *binary_map.map_slope_steps(),
@@ -124,7 +124,7 @@ quoted(
     "KK24 App. A.5, statement 1",
     r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
     r"$f(\lambda x) \ge \lambda f(x)$.'",
-    lambda: proof(sublemma_step()),
+    lambda: derivation(sublemma_step()),
     formal=formal("exact", "kk24_prop5_sublemma"),
 )
 
@@ -140,8 +140,7 @@ def sublemma_step(at_zero: int = 0) -> Step:
 
     return step(
         r"$f(\lambda x + (1-\lambda)\cdot 0) - \lambda f(x) - (1-\lambda)f(0) \ge 0$ is $f(\lambda x) - \lambda f(x) \ge 0$",
-        above_chord(x, sp.S.Zero).subs(f(0), at_zero),
-        f(lam * x) - lam * f(x),
+        (above_chord(x, sp.S.Zero).subs(f(0), at_zero), f(lam * x) - lam * f(x)),
     )
 
 
@@ -159,7 +158,7 @@ ours(
     "kk24.prop5_positive_corrected",
     "KK24 App. A.5, corrected",
     r"For $\gamma \ge 0$ $f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
-    lambda: proof(gain.gain_positive_step(), remark=r"$f = -q/g$."),
+    lambda: derivation(gain.positive_step(), remark=r"$f = -q/g$."),
     formal=formal("exact", "kk24_prop5_negative_f"),
     corrects="kk24.prop5_positive",
 )
@@ -190,14 +189,13 @@ def prop5_near_uniform() -> Evidence:
     # the other classes' deviations sum to -delta_1; to first order each class adds w' times its own
     excess = sp.diff(w(1 / n + e * m) + w(1 / n + e * others) - h(1 / n + e * m), e).doit().subs(e, 0).doit()
     slope = sp.Derivative(h(q), q).subs(q, 1 / n).doit()
-    return proof(
+    return derivation(
         *weight.printed_weight_steps(),
         weight.top_class_step(),
         step(
             r"$\frac{d}{d\varepsilon}\big[\sum_i w(\frac1n+\varepsilon\delta_i) - h(\frac1n+\varepsilon\delta_1)\big]_0 = "
             r"w'(\frac1n)\sum_i\delta_i - h'(\frac1n)\,\delta_1 = -h'(\frac1n)\,\delta_1$, as $\sum_i\delta_i = 0$",
-            excess.subs(others, -m).doit(),
-            -slope * m,
+            (excess.subs(others, -m).doit(), -slope * m),
         ),
         *gain.threshold_steps(),
         remark=r"$h = 1/g$ falls before $p^*$ and rises after it, so the excess is positive, and the top falls, exactly when "
@@ -239,11 +237,7 @@ ours(
 )
 def prop5_n_fails() -> Evidence:
     """n - 1 tied classes and a small last one."""
-    steps = [
-        *confidence.tied_classes_fall_steps(),
-        *confidence.critical_gamma_steps(),
-        published.published_critical_gamma_step(),
-    ]
+    steps = [*confidence.tied_classes_fall_steps(), *confidence.critical_gamma_steps(), published.critical_gamma_step()]
     last = Fraction(1, 10**6)
     for classes in (4, 5, 7, 10):
         gamma = Fraction(round(900 * critical_gamma(classes)), 1000)
@@ -262,7 +256,7 @@ def prop5_n_fails() -> Evidence:
 def prop5_n_holds() -> Evidence:
     """A concave difference that is not negative at its ends."""
     found = confidence.confidence_proof()
-    return replace(found, steps=(*found.steps, published.published_critical_gamma_step()))
+    return replace(found, steps=(*found.steps, published.critical_gamma_step()))
 
 
 paraphrased(
@@ -293,24 +287,21 @@ def sharper_gamma_n() -> Evidence:
     g, rest, ratio = sp.symbols("gamma a b", positive=True)  # -log(1 - p0), b(p0)
     v = rest - ratio / (1 + g * ratio)
     ball = turning_gamma("1/3")
-    return proof(
+    return derivation(
         *confidence.sharper_steps(),
         step(
             r"$v(p_0) = a - \frac{b}{1+\gamma b}$ with $a = -\log(1-p_0)$, $b = b(p_0)$ increases in $\gamma$",
-            sp.diff(v, g),
-            ratio**2 / (1 + g * ratio) ** 2,
+            (sp.diff(v, g), ratio**2 / (1 + g * ratio) ** 2),
         ),
-        step(r"and is 0 at $\gamma^\circ = \frac1a - \frac1b$", v.subs(g, 1 / rest - 1 / ratio), 0),
+        step(r"and is 0 at $\gamma^\circ = \frac1a - \frac1b$", (v.subs(g, 1 / rest - 1 / ratio), 0)),
         step(
             r"which is positive for $p_0 < \frac12$: $b - a = \frac{f(p_0)}{1-p_0}$",
-            symbols.entropy_ratio() + sp.log(1 - q),
-            ((1 - q) * sp.log(1 - q) - q * sp.log(q)) / (1 - q),
+            (symbols.entropy_ratio() + sp.log(1 - q), ((1 - q) * sp.log(1 - q) - q * sp.log(q)) / (1 - q)),
         ),
-        *entropy_ratio.entropy_terms_steps(),
+        *entropy_ratio.terms_steps(),
         step(
             r"$v$ is the derivative of $\log w$ by $\gamma$, at $\gamma = 0$ it is $-\log(1-q) - b$",
-            confidence.weight_growth().subs(symbols.gamma, 0),
-            -sp.log(1 - q) - symbols.entropy_ratio(),
+            (confidence.weight_growth().subs(symbols.gamma, 0), -sp.log(1 - q) - symbols.entropy_ratio()),
         ),
         Step(
             rf"$n = 4$: $\gamma^\circ = {float(ball.mid()):.4f}$; from $\gamma = 0$ to $\frac12$ the highest of $(0.33, 0.33, 0.33, 0.01)$ falls, in "

@@ -6,7 +6,7 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls
-from reproduction.ledger.evidence import Evidence, Step, Unchecked, proof, step, step_of_several
+from reproduction.ledger.evidence import Evidence, Step, Unchecked, derivation, step
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import entropy_ratio, gain
@@ -23,8 +23,8 @@ def in_probability_steps() -> tuple[Step, ...]:
     """The second derivative in p over that of cross-entropy is g - q g'."""
     f = sp.Function("g")(q)
     return (
-        gain.gain_of_loss_step(),
-        step(r"$L' = -g/q$, so $q^2L'' = g - q\,g'$", q**2 * sp.diff(-f / q, q), f - q * sp.diff(f, q)),
+        gain.of_loss_step(),
+        step(r"$L' = -g/q$, so $q^2L'' = g - q\,g'$", (q**2 * sp.diff(-f / q, q), f - q * sp.diff(f, q))),
     )
 
 
@@ -34,11 +34,10 @@ def in_logit_steps() -> tuple[Step, ...]:
     sigmoid = 1 / (1 + sp.exp(-s))
     in_logit = sp.diff(-f(sigmoid) * (1 - sigmoid), s)
     return (
-        gain.gain_of_loss_step(),
+        gain.of_loss_step(),
         step(
             r"$\frac{d}{ds}L = -g\,(1-q)$ and $\frac{d^2}{ds^2}L = q(1-q)\,\big[g - (1-q)g'\big]$",
-            (in_logit - (q * (1 - q) * (f(q) - (1 - q) * sp.diff(f(q), q))).subs(q, sigmoid)).doit(),
-            0,
+            ((in_logit - (q * (1 - q) * (f(q) - (1 - q) * sp.diff(f(q), q))).subs(q, sigmoid)).doit(), 0),
         ),
     )
 
@@ -53,14 +52,13 @@ ours(
     "kn24.curvature_probability_low",
     "KN24 on curvature, of the loss itself as a function of p",
     r"For $0 < \gamma \le 1$ the second derivative of focal loss in $p$ is larger than that of cross-entropy for every $p$: $p^2L'' > 1$.",
-    lambda: proof(
+    lambda: derivation(
         *in_probability_steps(),
-        *gain.gain_concave_steps(),
+        *gain.concave_steps(),
         step(r"$(g - qg')' = -qg'' > 0$", *_slope_of_ratio()),
         step(
             r"and at 0 it is $g(0) - 0 = 1$: $q\,b' \to 0$",
-            sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),
-            0,
+            (sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0),
         ),
     ),
 )
@@ -76,13 +74,13 @@ def curvature_probability_high() -> Evidence:
     """q^2 L'' = g - q g' starts at 1, rises while g'' < 0, then falls to 0 at q = 1."""
     rest, above = sp.symbols("r h", positive=True)  # 1 - q, gamma - 1
     per_power = gain.slope_over_power()
-    return proof(
+    return derivation(
         *in_probability_steps(),
-        *gain.gain_curvature_steps(),
+        *gain.curvature_steps(),
         step(r"$(g - qg')' = -qg''$: it rises from 1, then falls", *_slope_of_ratio()),
-        step(r"from 1: $q\,b' \to 0$ as $q \to 0$", sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0),
-        *gain.gain_limit_steps()[1:],
-        step_of_several(
+        step(r"from 1: $q\,b' \to 0$ as $q \to 0$", (sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0)),
+        *gain.limit_steps()[1:],
+        step(
             r"so to 0 at $q = 1$ for $\gamma > 1$, as $g'/r^{\gamma-1} \to -\gamma(1+\gamma)$, $r = 1-q$, stays finite",
             (sp.limit(per_power, q, 1, "-"), -g * (1 + g)),
             (sp.limit(rest**above, rest, 0, "+"), 0),
@@ -116,7 +114,7 @@ def curvature_logit_larger() -> Evidence:
     """In ball arithmetic."""
     gained = symbols.gain(q, g)
     excess = _ball(gained - (1 - q) * sp.diff(gained, q), "0.27", 2) - 2
-    return proof(*in_logit_steps(), Step(r"$g - (1-q)g' > 2$ there, in ball arithmetic", bool(excess > 0)))
+    return derivation(*in_logit_steps(), Step(r"$g - (1-q)g' > 2$ there, in ball arithmetic", bool(excess > 0)))
 
 
 @ours(
@@ -133,29 +131,26 @@ def curvature_logit_high() -> Evidence:
     f = sp.Function("g")(q)
     rho = f - (1 - q) * f.diff(q)
     ratio = symbols.entropy_ratio()
-    gained = gain.gain_of_b()
+    gained = gain.of_b()
     rest = sp.Symbol("r", positive=True)
-    return proof(
+    return derivation(
         *in_logit_steps(),
-        *entropy_ratio.entropy_ratio_steps(),
+        *entropy_ratio.sign_steps(),
         step(
             r"$\rho = g - (1-q)g'$ has $\rho' = 2g' - (1-q)g''$",
-            sp.diff(rho, q),
-            2 * f.diff(q) - (1 - q) * f.diff(q, 2),
+            (sp.diff(rho, q), 2 * f.diff(q) - (1 - q) * f.diff(q, 2)),
         ),
         step(
             r"$\rho' = \gamma r^{\gamma-1}\psi$, $\psi = 2(1+\gamma)r\,b' - (1+\gamma)(1+\gamma b) - r^2b''$, $r = 1-q$",
-            sp.expand(gain.over_power(2 * sp.diff(gained, q) - (1 - q) * sp.diff(gained, q, 2), 1) - g * psi),
-            0,
+            (sp.expand(gain.over_power(2 * sp.diff(gained, q) - (1 - q) * sp.diff(gained, q, 2), 1) - g * psi), 0),
         ),
         step(
             r"$\psi' = -(1+\gamma)(2+\gamma)b' + 2(2+\gamma)r\,b'' - r^2b^{(3)} < 0$: $\rho$ rises, then falls",
-            sp.expand(sp.diff(psi, q) - falling),
-            0,
+            (sp.expand(sp.diff(psi, q) - falling), 0),
         ),
-        step(r"$\rho \to -\infty$ at 0, as $b' \to \infty$ there", 1 / sp.limit(sp.diff(ratio, q), q, 0, "+"), 0),
-        *gain.gain_limit_steps()[1:],
-        step_of_several(
+        step(r"$\rho \to -\infty$ at 0, as $b' \to \infty$ there", (1 / sp.limit(sp.diff(ratio, q), q, 0, "+"), 0)),
+        *gain.limit_steps()[1:],
+        step(
             r"$\rho \to 0$ at 1, as $r\,g' = r^\gamma\,(g'/r^{\gamma-1})$ and $g'/r^{\gamma-1} \to -\gamma(1+\gamma)$ stays finite",
             (sp.limit(gain.slope_over_power(), q, 1, "-"), -g * (1 + g)),
             (sp.limit(rest**g, rest, 0, "+"), 0),
@@ -163,10 +158,9 @@ def curvature_logit_high() -> Evidence:
         step(
             r"$\rho - 1 = \frac{d}{dq}\big[-(1-q)g - q\big]$, which is $-1$ at both ends: the mean of $\rho$ over $(0, 1)$ is 1, and its "
             r"largest value above 1",
-            sp.diff(-(1 - q) * f - q, q),
-            rho - 1,
+            (sp.diff(-(1 - q) * f - q, q), rho - 1),
         ),
-        entropy_ratio.ratio_limit_step(r"$g \to 1$ at 0: $b \to 0$"),
+        entropy_ratio.limit_step(r"$g \to 1$ at 0: $b \to 0$"),
         _crossings(symbols.logit_curvature_ratio(q, g), {1: "0.7147", 2: "0.6275", 3: "0.5624", 5: "0.4703"}),
         remark=r"A function that rises from below 1 to above 1 and falls to 0 is above 1 exactly between two points.",
     )
@@ -180,17 +174,18 @@ def curvature_logit_high() -> Evidence:
 def logit_convex_corrected() -> Evidence:
     """g - (1-q) g' -> -infinity as q -> 0, since g' does to +infinity."""
     negative = _ball(symbols.logit_curvature_ratio(q, g), "0.02", 2)
-    return proof(
+    return derivation(
         *in_logit_steps(),
         step(
             r"$b'(q) \to \infty$ as $q \to 0$, and with it $g' = (1-q)^\gamma\big[\gamma b' - \frac{\gamma(1+\gamma b)}{1-q}\big]$",
-            1 / sp.limit(sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),
-            0,
+            (1 / sp.limit(sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0),
         ),
         step(
             r"the bracket is $g'/(1-q)^\gamma$: its first term wins, so $g' \to \infty$ and $g - (1-q)g' \to -\infty$",
-            sp.simplify(sp.diff(symbols.gain(q, g), q) / (1 - q) ** g),
-            g * sp.diff(symbols.entropy_ratio(), q) - g * (1 + g * symbols.entropy_ratio()) / (1 - q),
+            (
+                sp.simplify(sp.diff(symbols.gain(q, g), q) / (1 - q) ** g),
+                g * sp.diff(symbols.entropy_ratio(), q) - g * (1 + g * symbols.entropy_ratio()) / (1 - q),
+            ),
         ),
         Step(r"for example $\gamma = 2$, $p = 0.02$, in ball arithmetic", bool(negative < 0)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.theory.second_derivative import convexity_factor
-from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, proof, step
+from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
@@ -57,11 +57,10 @@ quoted(
 def factor_steps() -> tuple[Step, ...]:
     """FL/CE = (1-p)^gamma is 1 for gamma = 0, below 1 for gamma > 0 and above it for gamma < 0."""
     return (
-        step(r"$\gamma = 0$", symbols.focal_loss(q, 0), -sp.log(q)),
+        step(r"$\gamma = 0$", (symbols.focal_loss(q, 0), -sp.log(q))),
         step(
             r"$\partial_\gamma\frac{\mathrm{FL}}{\mathrm{CE}} = (1-p)^\gamma\log(1-p) < 0$: below 1 for $\gamma > 0$, above it for $\gamma < 0$",
-            sp.diff(symbols.focal_loss(q, g) / -sp.log(q), g),
-            (1 - q) ** g * sp.log(1 - q),
+            (sp.diff(symbols.focal_loss(q, g) / -sp.log(q), g), (1 - q) ** g * sp.log(1 - q)),
         ),
     )
 
@@ -86,14 +85,13 @@ def fig1_other_exponent() -> Evidence:
     a = sp.Symbol("alpha", positive=True)  # 1 - gamma
     shifted = symbols.focal_loss(q, g - 1)
     scaled = sp.expand(sp.diff(shifted, q).subs(q, 1 - r) / r ** (g - 1))
-    return proof(
-        step(r"$\gamma = 1$: $-\log p$", shifted.subs(g, 1), -sp.log(q)),
+    return derivation(
+        step(r"$\gamma = 1$: $-\log p$", (shifted.subs(g, 1), -sp.log(q))),
         step(
             r"its slope over $r^{\gamma-1}$, $r = 1-p$, tends to $-\gamma$",
-            sp.limit(sp.simplify(scaled), r, 0, "+"),
-            -g,
+            (sp.limit(sp.simplify(scaled), r, 0, "+"), -g),
         ),
-        step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),
+        step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", (1 / sp.limit(r ** (-a), r, 0, "+"), 0)),
     )
 
 
@@ -109,11 +107,10 @@ ours(
     "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
     r"For every $\gamma > 0$ and $0 < p < 1$ the loss $-(1-p)^\gamma\log p$ is smaller than cross-entropy. (With the exponent "
     r"$\gamma - 1$ it would be so for $\gamma > 1$, and equal at $\gamma = 1$.)",
-    lambda: proof(
+    lambda: derivation(
         step(
             r"$\mathrm{CE} - \mathrm{FL} = (1-(1-p)^\gamma)(-\log p) > 0$",
-            -sp.log(q) - symbols.focal_loss(q, g),
-            (1 - (1 - q) ** g) * -sp.log(q),
+            (-sp.log(q) - symbols.focal_loss(q, g), (1 - (1 - q) ** g) * -sp.log(q)),
         ),
         *factor_steps(),
         remark=r"No $\gamma \ge 1$ and no $p$ near 1 is needed. The same for $\gamma - 1$: the factor is $(1-p)^{\gamma-1}$, below 1 for "
@@ -125,7 +122,7 @@ ours(
 
 def gradient_ratio_steps() -> tuple[Step, ...]:
     """L' over that of cross-entropy is g, which rises from 1, then falls to 0."""
-    return (gain.gain_of_loss_step(r"$L'/(-\frac1p) = g$", g), *gain.threshold_steps(), *gain.gain_limit_steps())
+    return (gain.of_loss_step(r"$L'/(-\frac1p) = g$", g), *gain.threshold_steps(), *gain.limit_steps())
 
 
 quoted(
@@ -140,7 +137,7 @@ ours(
     "KN24 Fig. 1, read with Lin et al.'s exponent gamma, how close to 1",
     r"For every $\gamma > 0$ the gradient of $-(1-p)^\gamma\log p$ is smaller than that of cross-entropy for $p > \tau(\gamma)$, where $\tau < \frac12$, and larger for "
     r"$0 < p < \tau(\gamma)$.",
-    lambda: proof(*gradient_ratio_steps(), gain.gain_at_half_step()),
+    lambda: derivation(*gradient_ratio_steps(), gain.at_half_step()),
     formal=formal("exact", "kn24_gradient_where"),
 )
 
@@ -163,9 +160,9 @@ def fig1_curvature_diverges() -> Evidence:
     """L'' / (1-p)^(gamma-1) -> gamma (1+gamma)."""
     a = sp.Symbol("alpha", positive=True)  # 1 - gamma
     scaled = convexity_factor(1 - r, g, sp.log) / r
-    return proof(
+    return derivation(
         *curvature.gradient_limit_steps(),
         *curvature.convexity_proof().steps[:1],
-        step(r"$L'' / r^{\gamma-1} \to \gamma(1+\gamma)$", sp.limit(sp.simplify(scaled), r, 0, "+"), g * (1 + g)),
-        step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),
+        step(r"$L'' / r^{\gamma-1} \to \gamma(1+\gamma)$", (sp.limit(sp.simplify(scaled), r, 0, "+"), g * (1 + g))),
+        step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", (1 / sp.limit(r ** (-a), r, 0, "+"), 0)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, proof, step, step_of_several
+from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, derivation, step
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, curvature, weight
@@ -24,23 +24,20 @@ quoted(
     r"'Theorem 2', of which the text at hand has the name alone, in its list 'Theorems & Definitions'.",
     lambda: Unchecked(
         "the text at hand has neither the statement of Theorem 2 nor a sentence that tells what it is about; "
-        "kn24.gibbs and kn24.entropy_constrained "
-        "are what can be said of the words of its summary"
+        "kn24.gibbs and kn24.entropy_constrained are what can be said of the words of its summary"
     ),
 )
 
 quoted(
     "kn24.maxwell_boltzmann",
     "KN24, summary of its page (TL;DR), in the third person",
-    r"It 'shows that focal loss effectively reduces loss-surface curvature and frames this as an "
-    r"entropy-constrained optimization problem linked to "
-    r"a Maxwell–Boltzmann posterior'.",
+    r"It 'shows that focal loss effectively reduces loss-surface curvature and frames this as an entropy-constrained "
+    r"optimization problem linked to a Maxwell–Boltzmann posterior'.",
     lambda: Unchecked(
-        "its first half, on curvature, is that of kn24.theorem1; of the second the text at hand has lost the problem, its "
-        "constraint and the posterior, of which it does not say over what "
-        "it is, weights or classes; "
-        "kn24.gibbs says which problem a Maxwell-Boltzmann distribution solves, kn24.entropy_constrained "
-        "compares focal loss with the bound of Lemma 1"
+        "its first half, on curvature, is that of kn24.theorem1; of the second the text at hand has lost the problem, "
+        "its constraint and the posterior, of which it does not say over what it is, weights or classes; kn24.gibbs "
+        "says which problem a Maxwell-Boltzmann distribution solves, kn24.entropy_constrained compares focal loss with "
+        "the bound of Lemma 1"
     ),
 )
 
@@ -72,17 +69,15 @@ def gibbs_steps() -> tuple[Step, ...]:
             r"with $g_i = \pi_ie^{-\beta L_i}/Z$, parameter by parameter $\rho_iL_i + "
             r"\frac1\beta\rho_i\log\frac{\rho_i}{\pi_i} = "
             r"\frac1\beta\rho_i\log\frac{\rho_i}{g_i} - \frac1\beta\rho_i\log Z$, and $\sum_i\rho_i = 1$",
-            rho * loss + divergence(rho, prior) / beta,
-            (divergence(rho, gibbs) - rho * sp.log(z)) / beta,
-            sp.expand,
+            (rho * loss + divergence(rho, prior) / beta, (divergence(rho, gibbs) - rho * sp.log(z)) / beta),
+            simplify=sp.expand,
         ),
         step(
             r"$\rho_i\log\frac{\rho_i}{g_i} - \rho_i + g_i = \rho_i\,(t - 1 - \log t)$ with $t = \frac{g_i}{\rho_i}$",
-            divergence(rho, gibbs) - rho + gibbs,
-            sp.expand_log((rho * excess).subs(t, gibbs / rho), force=True),
-            sp.expand,
+            (divergence(rho, gibbs) - rho + gibbs, sp.expand_log((rho * excess).subs(t, gibbs / rho), force=True)),
+            simplify=sp.expand,
         ),
-        step_of_several(
+        step(
             r"$t - 1 - \log t$ and its slope are 0 at 1, and its second derivative is $\frac1{t^2} > 0$: it is "
             r"positive elsewhere",
             (excess.subs(t, 1), 0),
@@ -91,9 +86,8 @@ def gibbs_steps() -> tuple[Step, ...]:
         ),
         step(
             r"for a uniform prior, $\pi_i = \frac1N$, $\mathrm{KL}(\rho\Vert\pi) = \log N - \mathrm{Entropy}(\rho)$",
-            divergence(rho, 1 / count),
-            rho * sp.log(count) + rho * sp.log(rho),
-            sp.expand,
+            (divergence(rho, 1 / count), rho * sp.log(count) + rho * sp.log(rho)),
+            simplify=sp.expand,
         ),
     )
 
@@ -101,16 +95,14 @@ def gibbs_steps() -> tuple[Step, ...]:
 ours(
     "kn24.gibbs",
     "KN24 summary (TL;DR), what is known of its words",
-    r"For losses $L_i$ of finitely many parameters, a prior $\pi_i > 0$ and $\beta > 0$ the right side of a "
-    r"PAC-Bayes bound that is linear in both, $\sum_i\rho_iL_i + \frac1\beta "
-    r"\mathrm{KL}(\rho\Vert\pi)$, is least for exactly one $\rho$, the Maxwell–Boltzmann (Gibbs) posterior $\rho_i "
-    r"\propto \pi_ie^{-\beta L_i}$. With a uniform "
-    r"prior that is the distribution of greatest entropy among those with its mean loss.",
+    r"For losses $L_i$ of finitely many parameters, a prior $\pi_i > 0$ and $\beta > 0$ the right side of a PAC-Bayes "
+    r"bound that is linear in both, $\sum_i\rho_iL_i + \frac1\beta \mathrm{KL}(\rho\Vert\pi)$, is least for exactly "
+    r"one $\rho$, the Maxwell–Boltzmann (Gibbs) posterior $\rho_i \propto \pi_ie^{-\beta L_i}$. With a uniform prior "
+    r"that is the distribution of greatest entropy among those with its mean loss.",
     lambda: Derivation(
         gibbs_steps(),
-        r"So the sum is $\frac1\beta(\mathrm{KL}(\rho\Vert g) - \log Z)$, with $\mathrm{KL} \ge 0$ and 0 at $\rho = "
-        r"g$ alone. Nothing in it is about focal loss: it holds "
-        r"for every loss.",
+        r"So the sum is $\frac1\beta(\mathrm{KL}(\rho\Vert g) - \log Z)$, with $\mathrm{KL} \ge 0$ and 0 at $\rho = g$ "
+        r"alone. Nothing in it is about focal loss: it holds for every loss.",
     ),
 )
 
@@ -138,21 +130,18 @@ def entropy_constrained() -> Evidence:
         one, at = balls.exact(1), balls.exact(SOLUTION)
         truth = formulas.focal_map([at, one - at], one)[0]
         rise = -truth / at + (one - truth) / (one - at) + (at / (one - at)).log()
-    return proof(
+    return derivation(
         step(
             r"the slope of the bound in $q$ is $-\frac pq + \frac{1-p}{1-q} + \gamma\log\frac q{1-q}$",
-            slope,
-            -p / q + (1 - p) / (1 - q) + g * (sp.log(q) - sp.log(1 - q)),
+            (slope, -p / q + (1 - p) / (1 - q) + g * (sp.log(q) - sp.log(1 - q))),
         ),
         step(
             r"which rises: its derivative is $\frac p{q^2} + \frac{1-p}{(1-q)^2} + \frac\gamma{q(1-q)} > 0$",
-            sp.diff(slope, q),
-            p / q**2 + (1 - p) / (1 - q) ** 2 + g / (q * (1 - q)),
+            (sp.diff(slope, q), p / q**2 + (1 - p) / (1 - q) ** 2 + g / (q * (1 - q))),
         ),
         step(
             r"at $q = \frac12$ the slope is $2 - 4p$, negative for $p > \frac12$",
-            slope.subs(q, sp.Rational(1, 2)),
-            2 - 4 * p,
+            (slope.subs(q, sp.Rational(1, 2)), 2 - 4 * p),
         ),
         *binary_map.stationarity_steps(),
         *curvature.convexity_proof().steps,

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from reproduction.ledger.evidence import Evidence, Step, proof, step
+from reproduction.ledger.evidence import Evidence, Step, derivation, step
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import curvature, fcl, gain
@@ -28,22 +28,23 @@ def proper_after_map() -> Evidence:
     p = sp.Symbol("p")
     found = sp.solve(p * -g_i / q + lam * sp.diff(fcl.class_share(q, p), q) - c, p)[0]
     map_ = q * (2 * lam * q + mean) / (2 * lam * q + g_i)
-    return proof(
+    return derivation(
         step(
             r"$qL'(q) = -g(q)$",
-            q * symbols.focal_loss_slope(q, gamma) / (1 - q) ** (gamma - 1),
-            -symbols.gain(q, gamma) / (1 - q) ** (gamma - 1),
-            symbols.tidy,
+            (
+                q * symbols.focal_loss_slope(q, gamma) / (1 - q) ** (gamma - 1),
+                -symbols.gain(q, gamma) / (1 - q) ** (gamma - 1),
+            ),
+            simplify=symbols.tidy,
         ),
-        gain.gain_positive_step(),
+        gain.positive_step(),
         *fcl.squared_distance_steps(),
-        step(r"whose slope in $q_i$ is $2(q_i - p_i)$", sp.diff(fcl.class_share(q, p), q), 2 * (q - p)),
+        step(r"whose slope in $q_i$ is $2(q_i - p_i)$", (sp.diff(fcl.class_share(q, p), q), 2 * (q - p))),
         step(
             r"so $p_iL'(q_i) + 2\lambda(q_i - p_i) = c$ has the solution $p_i = q_i\frac{2\lambda q_i - c}{2\lambda q_i + g_i}$",
-            found,
-            q * (2 * lam * q - c) / (2 * lam * q + g_i),
+            (found, q * (2 * lam * q - c) / (2 * lam * q + g_i)),
         ),
-        step(r"$q_i - p_i = v_i(g_i + c)$", q - found, (q / (2 * lam * q + g_i)) * (g_i + c)),
+        step(r"$q_i - p_i = v_i(g_i + c)$", (q - found, (q / (2 * lam * q + g_i)) * (g_i + c))),
         multiplier_step(c),
         Step(
             r"and $p_i = q_i\frac{2\lambda q_i + \bar g}{2\lambda q_i + g_i} > 0$, as $\bar g > 0$, a mean of $g_j > 0$ with weights $v_j > 0$",
@@ -82,12 +83,14 @@ def l1_after_map() -> Evidence:
     q, lam = sp.symbols("q lambda", positive=True)
     gamma = symbols.gamma
     loss = symbols.focal_loss(q, gamma) + lam * absolute_distance(q)
-    return proof(
+    return derivation(
         step(
             r"with the label $i$: $\frac{d}{dq_i}\big(L(q_i) + \lambda\lVert q - e_i\rVert_1\big) = -\frac{g(q_i) + 2\lambda q_i}{q_i}$",
-            sp.expand(sp.diff(loss, q) * q / (1 - q) ** (gamma - 1)),
-            sp.expand(-(symbols.gain(q, gamma) + 2 * lam * q) / (1 - q) ** (gamma - 1)),
-            symbols.tidy,
+            (
+                sp.expand(sp.diff(loss, q) * q / (1 - q) ** (gamma - 1)),
+                sp.expand(-(symbols.gain(q, gamma) + 2 * lam * q) / (1 - q) ** (gamma - 1)),
+            ),
+            simplify=symbols.tidy,
         ),
         *curvature.convexity_proof().steps,
         vertex_step(),

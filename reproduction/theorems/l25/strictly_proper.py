@@ -10,7 +10,16 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Counterexample, Derivation, Disproof, Evidence, Step, Unchecked, proof, step
+from reproduction.ledger.evidence import (
+    Counterexample,
+    Derivation,
+    Disproof,
+    Evidence,
+    Step,
+    Unchecked,
+    derivation,
+    step,
+)
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
@@ -32,11 +41,10 @@ def residual_steps() -> tuple[Step, ...]:
     return (
         step(
             r"at $q = p$: $p_iL'(p_i) + 2\lambda(p_i-p_i) = -g(p_i)$",
-            slope.subs(q, p) / (1 - p) ** (g - 1),
-            -symbols.gain(p, g) / (1 - p) ** (g - 1),
-            symbols.tidy,
+            (slope.subs(q, p) / (1 - p) ** (g - 1), -symbols.gain(p, g) / (1 - p) ** (g - 1)),
+            simplify=symbols.tidy,
         ),
-        gain.gain_positive_step(),
+        gain.positive_step(),
     )
 
 
@@ -57,14 +65,12 @@ def order_steps() -> tuple[Step, ...]:
         *curvature.convexity_proof().steps,
         step(
             r"$L' < 0$: $L' = -(1-q)^{\gamma-1}\big(\frac{1-q}{q} + \gamma(-\log q)\big)$",
-            sp.simplify(sp.powsimp(sp.expand(bulk), force=True)),
-            -((1 - q) / q - g * sp.log(q)),
+            (sp.simplify(sp.powsimp(sp.expand(bulk), force=True)), -((1 - q) / q - g * sp.log(q))),
         ),
         step(
             r"difference of the two values: $p_i(L'_i - L'_j) + (p_i - p_j)L'_j + 2\lambda\big[(q_i-q_j) - (p_i-p_j)\big]$",
-            left - right,
-            p_i * (slope_i - slope_j) + (p_i - p_j) * slope_j + 2 * lam * ((q_i - q_j) - (p_i - p_j)),
-            sp.expand,
+            (left - right, p_i * (slope_i - slope_j) + (p_i - p_j) * slope_j + 2 * lam * ((q_i - q_j) - (p_i - p_j))),
+            simplify=sp.expand,
         ),
     )
 
@@ -86,7 +92,7 @@ quoted(
     "l25.a4",
     "L25 Thm. A.1 (App. A.4)",
     r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
-    lambda: proof(defect_step()),
+    lambda: derivation(defect_step()),
     formal=formal("exact", "l25_strictly_convex_sum"),
 )
 
@@ -102,9 +108,8 @@ def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
 
     return step(
         r"chord minus value: that of $f + h$ is that of $f$, positive, plus that of $h$, not negative",
-        defect(lambda point: combine(f(point), h(point))),
-        defect(f) + defect(h),
-        sp.expand,
+        (defect(lambda point: combine(f(point), h(point))), defect(f) + defect(h)),
+        simplify=sp.expand,
     )
 
 
@@ -118,13 +123,12 @@ def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
 def a7() -> Evidence:
     """Its expected excess over q = p is the squared distance of q and p, for every n."""
     q_i, p_i = sp.symbols("q_i p_i", real=True)
-    return proof(
+    return derivation(
         *fcl.squared_distance_steps(),
         step(
             r"so the excess over $q = p$ is $\sum_i (q_i - p_i)^2$, 0 at $q = p$ only",
-            fcl.class_share(q_i, p_i) - fcl.class_share(p_i, p_i),
-            (q_i - p_i) ** 2,
-            sp.expand,
+            (fcl.class_share(q_i, p_i) - fcl.class_share(p_i, p_i), (q_i - p_i) ** 2),
+            simplify=sp.expand,
         ),
     )
 
@@ -152,9 +156,9 @@ def a8_reading() -> Evidence:
     """At q = p the slopes -g(p_i) differ for some p, whatever lambda; p = (0.8, 0.2) for gamma = 2."""
     with balls.precision():
         differ = bool(_gain_gap() > 0)
-    return proof(
+    return derivation(
         *residual_steps(),
-        *gain.gain_limit_steps(),
+        *gain.limit_steps(),
         Step(r"for example $\gamma = 2$, $p = (0.8, 0.2)$: $g(0.2) > g(0.8)$, in ball arithmetic", differ),
         remark=r"$g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = p$ of two classes the slopes differ, and moving towards the class with the larger "
         r"$g$ lowers the risk. The same with more classes, where the others have $p_i = 0$: their $\lambda q_i^2$ has slope 0 at $q_i = 0$.",
@@ -168,14 +172,12 @@ def cross_entropy_steps() -> tuple[Step, ...]:
         step(
             r"$\gamma = \lambda = 0$: the excess risk is $\sum_i p_i\big(\frac{q_i}{p_i} - 1 - \log\frac{q_i}{p_i}\big)$, as "
             r"$\sum q_i = \sum p_i$: one term",
-            q * (t - 1 - sp.log(t)) - (q * t - q),
-            -q * sp.log(t),
-            sp.expand,
+            (q * (t - 1 - sp.log(t)) - (q * t - q), -q * sp.log(t)),
+            simplify=sp.expand,
         ),
         step(
             r"$t - 1 - \log t$ is 0 at 1 with derivative $1 - \frac1t$: positive for $t \ne 1$",
-            sp.diff(t - 1 - sp.log(t), t),
-            1 - 1 / t,
+            (sp.diff(t - 1 - sp.log(t), t), 1 - 1 / t),
         ),
     )
 
@@ -194,15 +196,14 @@ ours(
     "L25 App. A.3, corrected; App. A.8",
     r"For $\gamma > 0$ the minimiser of FCL is $p$ exactly where $g(p_i, \gamma)$ is the same for every class with $p_i > 0$, whatever "
     r"$\lambda$.",
-    lambda: proof(
+    lambda: derivation(
         *residual_steps(),
         step(
             r"a class with $p_i = 0$ adds $\lambda q_i^2$, whose slope at $q_i = 0$ is 0, not below the $-g \le 0$ of the others: nothing is "
             r"gained by moving to it",
-            sp.diff(lam * q**2, q).subs(q, 0),
-            0,
+            (sp.diff(lam * q**2, q).subs(q, 0), 0),
         ),
-        gain.gain_positive_step(),
+        gain.positive_step(),
         *curvature.convexity_proof().steps,
         remark=r"Necessary: where $0 < p_i < 1$ the point is inside in these coordinates, and the slopes must be equal. Sufficient: the risk is "
         r"convex, and strictly so in the classes with $p_i > 0$.",
@@ -215,10 +216,10 @@ ours(
     "l25.a8_cross_entropy",
     "L25 App. A.8, corrected",
     r"With $\lambda = 0$ FCL is strictly proper if and only if $\gamma = 0$.",
-    lambda: proof(
+    lambda: derivation(
         *cross_entropy_steps(),
         *residual_steps(),
-        *gain.gain_limit_steps(),
+        *gain.limit_steps(),
         remark=r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$.",
     ),
     formal=formal("exact", "l25_strictly_proper_iff"),
@@ -229,10 +230,10 @@ quoted(
     "l25.focal_improper",
     "L25 sections 1 and 3.1",
     r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
-    lambda: proof(
+    lambda: derivation(
         *order_steps(),
         *residual_steps(),
-        *gain.gain_limit_steps(),
+        *gain.limit_steps(),
         remark=r"The order of the classes is kept for $\lambda = 0$, too: classification-calibrated. $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = "
         r"p$ the slopes differ, and $p$ is no minimiser: not proper.",
     ),
@@ -271,22 +272,19 @@ def bias() -> Evidence:
     gains, i, classes = sp.IndexedBase("g"), sp.Idx("i"), sp.Symbol("n", integer=True, positive=True)
     shift = (gains[i] - total / classes) / 2
     together = sp.Sum(shift, (i, 1, classes)).expand().doit()
-    return proof(
+    return derivation(
         *residual_steps(),
         step(
             r"$q = p + x/\lambda$: at $\lambda \to \infty$ stationarity is $-g(p_i) + 2x_i + \mu = 0$",
-            stationary.subs(e, 0).subs(slope(p), -sp.Symbol("G") / p),
-            -sp.Symbol("G") + 2 * x + mu,
+            (stationary.subs(e, 0).subs(slope(p), -sp.Symbol("G") / p), -sp.Symbol("G") + 2 * x + mu),
         ),
         step(
             r"$x_i = \frac12\big(g(p_i) - \bar g\big)$ solves it with $\mu = \bar g = \frac1n\sum_j g(p_j)$",
-            -own + 2 * (own - total / n) / 2 + total / n,
-            0,
+            (-own + 2 * (own - total / n) / 2 + total / n, 0),
         ),
         step(
             r"and has $\sum_i x_i = \frac12\big(\sum_i g(p_i) - n\bar g\big) = 0$, as $\sum_i q_i = \sum_i p_i$ asks",
-            together - (sp.Sum(gains[i], (i, 1, classes)) - total) / 2,
-            0,
+            (together - (sp.Sum(gains[i], (i, 1, classes)) - total) / 2, 0),
         ),
         remark=r"The risk over $\lambda$ is smooth in $1/\lambda$ with Hessian $2I$ at $1/\lambda = 0$, so $x$ is smooth in $1/\lambda$ (implicit function theorem).",
     )
@@ -298,15 +296,14 @@ def phi_steps() -> tuple[Step, ...]:
     loss = sp.Function("L")
     phi = -eta * sp.diff(loss(v), v) - 2 * lam * (v - eta)
     return (
-        step(r"$\varphi' = -\eta L'' - 2\lambda$", sp.diff(phi, v), -eta * sp.diff(loss(v), v, 2) - 2 * lam),
+        step(r"$\varphi' = -\eta L'' - 2\lambda$", (sp.diff(phi, v), -eta * sp.diff(loss(v), v, 2) - 2 * lam)),
         *curvature.convexity_proof().steps,
         *curvature.gradient_limit_steps(),
-        gain.gain_of_loss_step(r"$-vL'(v) = g = (1-v)^\gamma(1 + \gamma b)$ ($v = q$)"),
-        entropy_ratio.ratio_limit_step(r"at 0: $g \to 1$, as $b \to 0$, so $-L' \to \infty$"),
+        gain.of_loss_step(r"$-vL'(v) = g = (1-v)^\gamma(1 + \gamma b)$ ($v = q$)"),
+        entropy_ratio.limit_step(r"at 0: $g \to 1$, as $b \to 0$, so $-L' \to \infty$"),
         step(
             r"at 1, where $L' \to 0$: $\varphi \to -2\lambda(1-\eta) < 0$; so $\varphi$ has one root, as it falls from $\infty$",
-            (-2 * lam * (v - eta)).subs(v, 1),
-            -2 * lam * (1 - eta),
+            ((-2 * lam * (v - eta)).subs(v, 1), -2 * lam * (1 - eta)),
         ),
     )
 
@@ -341,14 +338,17 @@ ours(
 def a6_mapping() -> Evidence:
     """d phi/d eta = -L' + 2 lambda > 0 while phi falls in v: different truths have different roots."""
     eta = sp.Symbol("eta", positive=True)
-    return proof(
+    return derivation(
         *phi_steps(),
-        gain.gain_positive_step(),
+        gain.positive_step(),
         step(
             r"$\partial_\eta\varphi = -L' + 2\lambda = \frac{g}{v} + 2\lambda > 0$ ($v = q$)",
-            (sp.diff(-eta * symbols.focal_loss_slope(q, g) - 2 * lam * (q - eta), eta) - 2 * lam) / (1 - q) ** (g - 1),
-            symbols.gain(q, g) / q / (1 - q) ** (g - 1),
-            symbols.tidy,
+            (
+                (sp.diff(-eta * symbols.focal_loss_slope(q, g) - 2 * lam * (q - eta), eta) - 2 * lam)
+                / (1 - q) ** (g - 1),
+                symbols.gain(q, g) / q / (1 - q) ** (g - 1),
+            ),
+            simplify=symbols.tidy,
         ),
         remark=r"$\varphi$ falls in $v$ and rises in $\eta$, so its root rises with $\eta$: one root for each truth, and different ones.",
     )
@@ -359,7 +359,7 @@ ours(
     "L25 App. A.6, what the root is, under the reading of l25.a6_reading",
     r"The root of $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ lies above $\eta$ for every $\gamma > 0$ and $\lambda > 0$, "
     r"$0 < \eta < 1$: the mapping is unique, and not the identity.",
-    lambda: proof(*phi_steps(), *residual_steps(), gain.gain_positive_step()),
+    lambda: derivation(*phi_steps(), *residual_steps(), gain.positive_step()),
     formal=formal("exact", "l25_phi", "l25_phi_root_above"),
 )
 
@@ -374,7 +374,7 @@ ours(
     "l25.a9_reading",
     "L25 Eq. (8), under the reading that it is the bound of M20 App. H",
     r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
-    lambda: proof(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
+    lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
     formal=formal("exact", "m20_app_h_kl"),
 )
 
@@ -382,7 +382,7 @@ ours(
     "l25.eq8_entropy",
     "L25 section 2.5, under the reading of l25.a9_reading",
     r"Under this reading, and at fixed $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
-    lambda: proof(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step(), entropy_rate_step()),
+    lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step(), entropy_rate_step()),
 )
 
 
@@ -414,7 +414,7 @@ ours(
     "L25 section 3.1, in theory",
     r"For two classes and $\gamma > 0$ the minimiser of the focal loss has a higher entropy and a smaller top probability than every "
     r"truth but 0, $\frac12$ and 1, however near to 0 or 1.",
-    lambda: proof(
+    lambda: derivation(
         *binary_map.stationarity_steps(),
         *curvature.convexity_proof().steps,
         *binary_map.map_slope_steps(),

@@ -8,7 +8,7 @@ import sympy as sp
 
 from focal_lib.theory.gain import critical_gamma
 from reproduction.ledger.certificates import balls
-from reproduction.ledger.evidence import Evidence, Step, Unchecked, proof, step
+from reproduction.ledger.evidence import Evidence, Step, Unchecked, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems.lemmas import confidence, curvature, entropy_ratio, fcl, gain, weight
@@ -50,8 +50,8 @@ def thm41_top() -> Evidence:
     (focal, focal_slack), (both, both_slack) = gaps
     with balls.precision():
         margin = (both - both_slack) - (focal + focal_slack)
-    return proof(
-        gain.gain_positive_step(),
+    return derivation(
+        gain.positive_step(),
         Step(
             rf"the top of FCL's minimiser is further from .20 than that of focal loss, by {float(margin.mid()):.3g}, in ball arithmetic",
             bool(margin > 0),
@@ -71,18 +71,16 @@ def thm41_norm() -> Evidence:
     low, high = sp.symbols("lambda mu", positive=True)
     first = (focal_high + low * square_high) - (focal_low + low * square_low)  # >= 0: q_l is best at lambda
     second = (focal_low + high * square_low) - (focal_high + high * square_high)  # >= 0: q_m is best at mu
-    return proof(
+    return derivation(
         *fcl.squared_distance_steps(),
         *curvature.convexity_proof().steps,
         step(
             r"with risk $A + \lambda B$, $B = \lVert q - p\rVert^2$: the sum of both inequalities is $(\mu-\lambda)(B_\lambda - B_\mu) \ge 0$",
-            first + second,
-            (high - low) * (square_low - square_high),
+            (first + second, (high - low) * (square_low - square_high)),
         ),
         step(
             r"so $B_\lambda - B_\mu$ is that sum over $\mu - \lambda > 0$: $B_\mu \le B_\lambda$",
-            sp.cancel((first + second) / (high - low)),
-            square_low - square_high,
+            (sp.cancel((first + second) / (high - low)), square_low - square_high),
         ),
         remark=r"Both minimisers exist and are unique, as both risks are strictly convex. Any added loss does this to itself; nothing about focal loss is used.",
     )
@@ -92,7 +90,7 @@ quoted(
     "l25.thm41_norms",
     "L25 App. A.2, step 2",
     r"'[T]he infinity norm is less than or equal to the Euclidean norm.' (The formula beside these words is lost; the words suffice.)",
-    lambda: proof(norms_step(), remark="The sum of squares is at least each of them, the largest, too."),
+    lambda: derivation(norms_step(), remark="The sum of squares is at least each of them, the largest, too."),
     formal=formal("equivalent", "l25_thm41_norms"),
 )
 
@@ -101,7 +99,7 @@ def norms_step(power: int = 2) -> Step:
     """The squared Euclidean norm is the square of one entry and the rest, a sum of squares; of another power it is not."""
     d, rest = sp.symbols("d r", nonnegative=True)
     return step(
-        r"$\lVert q-p\rVert_2^2 - d_i^2 = \sum_{k\ne i} d_k^2 \ge 0$", sp.sqrt(d**2 + rest) ** power - d**2, rest
+        r"$\lVert q-p\rVert_2^2 - d_i^2 = \sum_{k\ne i} d_k^2 \ge 0$", (sp.sqrt(d**2 + rest) ** power - d**2, rest)
     )
 
 
@@ -115,12 +113,11 @@ def norms_step(power: int = 2) -> Step:
 def thm41_norms_reading() -> Evidence:
     """The expected square, class by class; the inequalities for one class and another."""
     top, below, other = sp.symbols("q_j u v", nonnegative=True)
-    return proof(
+    return derivation(
         *fcl.squared_distance_steps(),
         step(
             r"$\max p = p_j + u$ with $u \ge 0$, $q_j = \max q$: $(q_j - p_j) - (\max q - \max p) = u \ge 0$",
-            (top - other) - (top - (other + below)),
-            below,
+            ((top - other) - (top - (other + below)), below),
         ),
         norms_step(),
         remark=r"The inequalities, for every $n$: at $j = \arg\max q$, $\max p \ge p_j$, so $\max q - \max p \le q_j - p_j$, and symmetrically; and "
@@ -159,10 +156,10 @@ def focal_overconfident_where() -> Evidence:
     """The truth is the map of the minimiser; the sharp condition of KK24 Prop. 5, and tied classes below it."""
     gamma = Fraction(round(500 * critical_gamma(10)), 1000)
     fall = confidence.drop_of_ties(gamma, (Fraction(111, 1000), 9), (Fraction(1, 1000), 1))
-    return proof(
+    return derivation(
         *weight.lagrange_steps(),
         *confidence.confidence_proof().steps,
-        *entropy_ratio.entropy_terms_steps(),  # gamma* > 0 where q < 1/2
+        *entropy_ratio.terms_steps(),  # gamma* > 0 where q < 1/2
         *confidence.tied_classes_fall_steps(),
         Step(
             rf"for example $n = 10$, $\gamma = {float(gamma):g}$: nine tied classes and one at 0.001, in ball arithmetic",

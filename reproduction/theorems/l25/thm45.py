@@ -10,7 +10,7 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Counterexample, Step, Unchecked, proof, step
+from reproduction.ledger.evidence import Counterexample, Step, Unchecked, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems.lemmas import curvature, fcl
@@ -56,7 +56,7 @@ ours(
     "L25 Thm. 4.5, corrected",
     r"For $\gamma, \lambda \ge 0$ each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. On finitely many inputs, any post-processing of $q_\lambda$ that moves it by "
     r"$d(x)$ raises the FCL risk by at least $\lambda\,\mathbb{E}\lVert d\rVert^2$.",
-    lambda: proof(
+    lambda: derivation(
         *curvature.convexity_proof().steps,
         square_growth_step(),
         remark=r"At the minimiser the tangent does not fall along the simplex, $\sum_i p_iL(q_i)$ lies above its own tangent, and the square grows by "
@@ -75,9 +75,8 @@ def square_growth_step(power: int = 2) -> Step:
     term = lam * (v - p) ** power
     return step(
         r"$\lambda(v+d-p)^2 - \lambda(v-p)^2 - d\,\partial_v\lambda(v-p)^2 = \lambda d^2$ in each class",
-        term.subs(v, v + d) - term - d * sp.diff(term, v),
-        lam * d**2,
-        sp.expand,
+        (term.subs(v, v + d) - term - d * sp.diff(term, v), lam * d**2),
+        simplify=sp.expand,
     )
 
 
@@ -96,7 +95,7 @@ ours(
     "L25 App. A.14, steps 3 to 6, under a reading",
     r"For a constant predictor: post-processing that moves the prediction $v$ by $d$ lowers the expected square by $-2\,d\cdot(v - p) - \lVert d\rVert^2$. That is "
     r"positive for every $d = t(p - v)$ with $0 < t < 2$ unless $v = p$, over- and underconfident alike, and at most $\lVert v-p\rVert^2$.",
-    lambda: proof(
+    lambda: derivation(
         *fcl.squared_distance_steps(),
         *square_gap_steps(),
         remark=r"The constant of the first steps drops out of the difference. $d = 0$ is a post-processing, and gives 0; for a constant predictor so is "
@@ -112,21 +111,18 @@ def square_gap_steps(gain: Callable[[Any, Any], Any] | None = None) -> tuple[Ste
     return (
         step(
             r"step 4: $(v-p)^2 - (v+d-p)^2 = -2d(v-p) - d^2$ in each class",
-            (v - p) ** 2 - (v + d - p) ** 2,
-            gain(d, v - p),
-            sp.expand,
+            ((v - p) ** 2 - (v + d - p) ** 2, gain(d, v - p)),
+            simplify=sp.expand,
         ),
         step(
             r"at $d = t(p-v)$ it is $t(2-t)(v-p)^2$: positive for $0 < t < 2$, whichever of $v$ and $p$ is larger",
-            gain(t * (p - v), v - p),
-            t * (2 - t) * (v - p) ** 2,
-            sp.expand,
+            (gain(t * (p - v), v - p), t * (2 - t) * (v - p) ** 2),
+            simplify=sp.expand,
         ),
         step(
             r"$(v-p)^2$ less that is $(d+v-p)^2 \ge 0$: at most $(v-p)^2$, reached at $d = p-v$",
-            (v - p) ** 2 - gain(d, v - p),
-            (d + v - p) ** 2,
-            sp.expand,
+            ((v - p) ** 2 - gain(d, v - p), (d + v - p) ** 2),
+            simplify=sp.expand,
         ),
     )
 

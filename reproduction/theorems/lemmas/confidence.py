@@ -9,7 +9,7 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Derivation, Step, proof, step, step_of_several
+from reproduction.ledger.evidence import Derivation, Step, derivation, step
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import curvature, entropy_ratio, gain, weight
 from reproduction.theorems.lemmas.entropy_ratio import b, fall, rise, third, value
@@ -23,7 +23,7 @@ def critical_gamma_steps() -> tuple[Step, ...]:
     g, ratio, rest = sp.symbols("gamma b r", positive=True)  # b(q), 1 - q
     log_g = g * sp.log(rest) + sp.log(1 + g * ratio)
     return (
-        step_of_several(
+        step(
             r"$\partial_\gamma^2 \log g = -\frac{b^2}{(1+\gamma b)^2} < 0$, and $\log g = 0$ at $\gamma = 0$: at most one more "
             r"root, $\gamma^*(q)$, with $g > 1$ before it and $g < 1$ after",
             (log_g.subs(g, 0), 0),
@@ -44,10 +44,9 @@ def tied_classes_fall_steps() -> tuple[Step, ...]:
         step(
             r"$\frac{d}{d\varepsilon}\left[\sum_i w(q_i) - h(m)\right]_{\varepsilon=0} = 1 - h(\frac1{n-1})$, positive where "
             r"$g(\frac1{n-1}) > 1$",
-            excess,
-            1 - h0,
+            (excess, 1 - h0),
         ),
-        entropy_ratio.ratio_limit_step(r"the last class has $w(\varepsilon)/\varepsilon \to 1$: $b \to 0$"),
+        entropy_ratio.limit_step(r"the last class has $w(\varepsilon)/\varepsilon \to 1$: $b \to 0$"),
     )
 
 
@@ -55,31 +54,30 @@ def confidence_proof() -> Derivation:
     """Where gamma >= gamma*(1/(n-1)), no distribution over n classes loses confidence, n >= 3."""
     n, low, top, below = sp.symbols("n epsilon m d", positive=True)
     m = (1 - low) / (n - 1)
-    return proof(
+    return derivation(
         *weight.printed_weight_steps(),
         weight.top_class_step(),
         *gain.threshold_steps(),
-        step_of_several(
+        step(
             r"a class $q_i = 1 - \sum_{j\ne i}q_j$ beside $n - 1$ others, each at most $q_{\max} = m$, so with $\sum_{j\ne i}(m - q_j) = d \ge 0$: "
             r"$q_i = \varepsilon + d$, $\varepsilon = 1 - (n-1)m$, that is $m = \frac{1-\varepsilon}{n-1}$",
             ((1 - ((n - 1) * top - below)) - (1 - (n - 1) * top), below),
             (sp.solve(1 - (n - 1) * top - low, top)[0], m),
         ),
-        *entropy_ratio.entropy_ratio_steps(),
-        *entropy_ratio.log_entropy_ratio_steps(),
-        step_of_several(
+        *entropy_ratio.sign_steps(),
+        *entropy_ratio.log_sign_steps(),
+        step(
             r"$D(\varepsilon) = \log g(\varepsilon) - \log g(m)$ has $D'' = \gamma\big[\frac{1}{(n-2+\varepsilon)^2} - \frac{1}{(1-\varepsilon)^2}\big] "
             r"+ G''(\varepsilon) - \frac{G''(m)}{(n-1)^2}$",
             *_second_derivatives(n, low),
         ),
         step(
             r"$(n-2+\varepsilon) - (1-\varepsilon) = n - 3 + 2\varepsilon \ge 0$ for $n \ge 3$: the bracket is not positive",
-            (n - 2 + low) - (1 - low),
-            n - 3 + 2 * low,
+            ((n - 2 + low) - (1 - low), n - 3 + 2 * low),
         ),
-        step(r"at $\varepsilon = \frac1n$ the two points meet: $m = \frac1n$ and $D = 0$", m.subs(low, 1 / n), 1 / n),
+        step(r"at $\varepsilon = \frac1n$ the two points meet: $m = \frac1n$ and $D = 0$", (m.subs(low, 1 / n), 1 / n)),
         *critical_gamma_steps(),
-        gain.gain_at_half_step(),
+        gain.at_half_step(),
         remark=r"For $n = 3$ the step on $g(\frac12)$ says $\gamma^*(\frac12) = 0$. Since $G'' < 0$ increases and $\varepsilon \le m$: $G''(\varepsilon) \le G''(m) \le G''(m)/(n-1)^2$. So $D$ is concave on "
         r"$[0, \frac1n]$, with $D(0) = -\log g(\frac1{n-1}) \ge 0$ by the condition and $D(\frac1n) = 0$: $D \ge 0$, that is "
         r"$h(\varepsilon) \le h(m)$. As $h$ falls, then rises, $h(q_i) \le \max(h(\varepsilon), h(m)) = h(m)$ for every class, so "
@@ -119,24 +117,26 @@ def weight_growth_steps() -> tuple[Step, ...]:
     return (
         step(
             r"$v = \partial_\gamma\log w = -\log(1-q) - \Phi$, $\Phi = \frac{b}{1+\gamma b}$",
-            weight_growth(),
-            -sp.log(1 - q) - ratio / (1 + g * ratio),
-            lambda e: sp.simplify(sp.expand_log(e, force=True)),
+            (weight_growth(), -sp.log(1 - q) - ratio / (1 + g * ratio)),
+            simplify=lambda e: sp.simplify(sp.expand_log(e, force=True)),
         ),
-        *entropy_ratio.entropy_ratio_steps(),
+        *entropy_ratio.sign_steps(),
         step(
             r"$\Phi'' = -\frac{|b''|}{(1+\gamma b)^2} - \frac{2\gamma b'^2}{(1+\gamma b)^3} < 0$",
-            entropy_ratio.derivative_by_signs(phi, 2),
-            -fall / scale**2 - 2 * g * rise**2 / scale**3,
+            (entropy_ratio.derivative_by_signs(phi, 2), -fall / scale**2 - 2 * g * rise**2 / scale**3),
         ),
         step(
             r"$\Phi^{(3)} = \frac{b^{(3)}}{(1+\gamma b)^2} + \frac{6\gamma b'|b''|}{(1+\gamma b)^3} + "
             r"\frac{6\gamma^2b'^3}{(1+\gamma b)^4} > 0$",
-            entropy_ratio.derivative_by_signs(phi, 3),
-            third / scale**2 + 6 * g * rise * fall / scale**3 + 6 * g**2 * rise**3 / scale**4,
+            (
+                entropy_ratio.derivative_by_signs(phi, 3),
+                third / scale**2 + 6 * g * rise * fall / scale**3 + 6 * g**2 * rise**3 / scale**4,
+            ),
         ),
-        step(r"$v'' = \frac{1}{(1-q)^2} - \Phi'' > 0$: $v$ is convex", sp.diff(-sp.log(1 - q), q, 2), 1 / (1 - q) ** 2),
-        entropy_ratio.ratio_limit_step(r"$v \to 0$ as $q \to 0$, as $b \to 0$"),
+        step(
+            r"$v'' = \frac{1}{(1-q)^2} - \Phi'' > 0$: $v$ is convex", (sp.diff(-sp.log(1 - q), q, 2), 1 / (1 - q) ** 2)
+        ),
+        entropy_ratio.limit_step(r"$v \to 0$ as $q \to 0$, as $b \to 0$"),
     )
 
 
@@ -149,11 +149,10 @@ def sharper_steps() -> tuple[Step, ...]:
         *weight.printed_weight_steps(),
         step(
             r"$\partial_\gamma\log\hat p_i = v(q_i) - \frac{S'}{S}$ with $S = \sum_j w(q_j)$, where $\frac{S'}{S} = \sum_j\hat p_j\,v(q_j)$",
-            sp.diff(sp.log(w / total), gamma),
-            w.diff(gamma) / w - total.diff(gamma) / total,
+            (sp.diff(sp.log(w / total), gamma), w.diff(gamma) / w - total.diff(gamma) / total),
         ),
         *weight_growth_steps(),
-        step_of_several(
+        step(
             r"$D(\varepsilon) = v(m) - v(\varepsilon)$, $m = \frac{1-\varepsilon}{n-1}$, has $D'' = \frac{1}{(n-2+\varepsilon)^2} - "
             r"\frac{1}{(1-\varepsilon)^2} + \Phi''(\varepsilon) - \frac{\Phi''(m)}{(n-1)^2}$",
             *_second_derivatives(n, low),
@@ -161,14 +160,15 @@ def sharper_steps() -> tuple[Step, ...]:
         step(
             r"$(n-2+\varepsilon) - (1-\varepsilon) = n - 3 + 2\varepsilon \ge 0$: $D'' \le \Phi''(m)\big(1 - \frac{1}{(n-1)^2}\big) < 0$ "
             r"for $\varepsilon \le m$, that is $\varepsilon \le \frac1n$",
-            (n - 2 + low) - (1 - low),
-            n - 3 + 2 * low,
+            ((n - 2 + low) - (1 - low), n - 3 + 2 * low),
         ),
-        step(r"at $\varepsilon = \frac1n$ the two points meet: $D = 0$", m.subs(low, 1 / n), 1 / n),
+        step(r"at $\varepsilon = \frac1n$ the two points meet: $D = 0$", (m.subs(low, 1 / n), 1 / n)),
         step(
             r"at $\varepsilon = 0$ it is $v(\frac{1}{n-1}) - v(0) = v(\frac{1}{n-1}) \ge 0$: so $D > 0$ between",
-            weight_growth().subs(q, m.subs(low, 0)) - sp.limit(weight_growth(), q, 0, "+"),
-            weight_growth().subs(q, 1 / (n - 1)),
+            (
+                weight_growth().subs(q, m.subs(low, 0)) - sp.limit(weight_growth(), q, 0, "+"),
+                weight_growth().subs(q, 1 / (n - 1)),
+            ),
         ),
         *curvature.convexity_proof().steps,
     )
@@ -178,14 +178,13 @@ def three_classes_step() -> Step:
     """v(1/2) >= 0 for every gamma >= 0: the condition for n = 3."""
     return step(
         r"$n = 3$: $v(\frac12) = \frac{\gamma\log^22}{1+\gamma\log2} \ge 0$ for every $\gamma \ge 0$",
-        weight_growth().subs(q, sp.Rational(1, 2)),
-        g * sp.log(2) ** 2 / (1 + g * sp.log(2)),
+        (weight_growth().subs(q, sp.Rational(1, 2)), g * sp.log(2) ** 2 / (1 + g * sp.log(2))),
     )
 
 
 def sharper_proof() -> Derivation:
     """For three classes, as gamma grows, the top probability rises and the lowest falls, unless it is 0 or 1/3."""
-    return proof(*sharper_steps(), three_classes_step(), remark=f"{SHARPER} {THREE}")
+    return derivation(*sharper_steps(), three_classes_step(), remark=f"{SHARPER} {THREE}")
 
 
 SHARPER = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.theory.second_derivative import convexity_factor
-from reproduction.ledger.evidence import Derivation, Step, proof, step
+from reproduction.ledger.evidence import Derivation, Step, derivation, step
 from reproduction.theorems import symbols
 
 g = symbols.g
@@ -19,13 +19,17 @@ def convexity_proof() -> Derivation:
     quadratic = convexity_factor(q, gamma, sp.log)
     c = 2 - 2 * q + q * sp.log(q)  # q times the coefficient of gamma
     at = {q: sp.exp(-x)}
-    return proof(
-        step(r"$(1-q)^{2-\gamma}\,L''(q)$ is the quadratic in $\gamma$", reduced, quadratic, symbols.tidy),
+    return derivation(
+        step(r"$(1-q)^{2-\gamma}\,L''(q)$ is the quadratic in $\gamma$", (reduced, quadratic), simplify=symbols.tidy),
         step(r"coefficient of $\gamma^2$: $-\log q > 0$", (-sp.log(q)).subs(at).is_positive),
-        step(r"coefficient of $\gamma$: $c(q)/q$, $c = 2-2q+q\log q$", quadratic.coeff(gamma, 1), c / q, symbols.tidy),
+        step(
+            r"coefficient of $\gamma$: $c(q)/q$, $c = 2-2q+q\log q$",
+            (quadratic.coeff(gamma, 1), c / q),
+            simplify=symbols.tidy,
+        ),
         step(r"$c'(q) = \log q - 1 < 0$ on $(0,1)$", sp.expand_log(sp.diff(c, q).subs(at)).is_negative),
-        step(r"$c(1) = 0$, so $c > 0$ on $(0,1)$", c.subs(q, 1), 0),
-        step(r"constant term $((1-q)/q)^2$, a square", quadratic.subs(gamma, 0), ((1 - q) / q) ** 2),
+        step(r"$c(1) = 0$, so $c > 0$ on $(0,1)$", (c.subs(q, 1), 0)),
+        step(r"constant term $((1-q)/q)^2$, a square", (quadratic.subs(gamma, 0), ((1 - q) / q) ** 2)),
         remark="Nothing asks for gamma >= 1: the range 0 < gamma < 1 is included.",
     )
 
@@ -36,9 +40,8 @@ def gradient_limit_steps() -> tuple[Step, ...]:
     return (
         step(
             r"$L' = \gamma r^\gamma\frac{\log(1-r)}{r} - \frac{r^\gamma}{1-r}$ with $r = 1-p$",
-            slope,
-            g * r**g * sp.log(1 - r) / r - r**g / (1 - r),
+            (slope, g * r**g * sp.log(1 - r) / r - r**g / (1 - r)),
         ),
-        step(r"$\frac{\log(1-r)}{r} \to -1$", sp.limit(sp.log(1 - r) / r, r, 0, "+"), -1),
-        step(r"$r^\gamma \to 0$ for every $\gamma > 0$: $L' \to 0$", sp.limit(r**g, r, 0, "+"), 0),
+        step(r"$\frac{\log(1-r)}{r} \to -1$", (sp.limit(sp.log(1 - r) / r, r, 0, "+"), -1)),
+        step(r"$r^\gamma \to 0$ for every $\gamma > 0$: $L' \to 0$", (sp.limit(r**g, r, 0, "+"), 0)),
     )

@@ -30,14 +30,12 @@ def squared_distance_steps() -> tuple[Step, ...]:
         step(
             r"$\mathbb{E}\lVert q-e_Y\rVert^2 = \sum_i \big[p_i(q_i-1)^2 + (1-p_i)q_i^2\big]$, and each summand is "
             r"$(q_i-p_i)^2 + p_i(1-p_i)$",
-            class_share(q, p),
-            (q - p) ** 2 + p * (1 - p),
-            sp.expand,
+            (class_share(q, p), (q - p) ** 2 + p * (1 - p)),
+            simplify=sp.expand,
         ),
         step(
             r"$\sum_i p_i(1-p_i) = \sum_i p_i - \sum_i p_i^2 = 1 - \lVert p\rVert^2$",
-            rest,
-            sp.Sum(classes[i], (i, 1, n)) - sp.Sum(classes[i] ** 2, (i, 1, n)),
+            (rest, sp.Sum(classes[i], (i, 1, n)) - sp.Sum(classes[i] ** 2, (i, 1, n))),
         ),
     )
 

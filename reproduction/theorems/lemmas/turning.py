@@ -9,7 +9,7 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, checker, formulas, search
-from reproduction.ledger.evidence import All, Certificate, Derivation, Step, proof, step
+from reproduction.ledger.evidence import All, Certificate, Derivation, Step, derivation, step
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map
 
@@ -63,9 +63,8 @@ def _far_identity(k: int) -> Step:
     power = 2 if k == 3 else 1
     return step(
         rf"$c_{k} = x^{power} C_{k}$ with $x = e^{{-s}}$",
-        _in_x(symbols.curvature_cubic()[k]),
-        _in_x(y**power * written),
-        lambda e: sp.simplify(sp.together(sp.expand(e))),
+        (_in_x(symbols.curvature_cubic()[k]), _in_x(y**power * written)),
+        simplify=lambda e: sp.simplify(sp.together(sp.expand(e))),
     )
 
 
@@ -158,7 +157,9 @@ def start_margin(gamma: str) -> flint.arb:
 def turning_certificate() -> Certificate:
     """R'' has the sign of gamma^3 - r_0 - r_1 gamma - r_2 gamma^2, and every r_k = -c_k/c_3 increases in s."""
     odd = tuple(
-        step(rf"$c_{k}$ is odd", _in_x(c + c.subs(s, -s)), 0, lambda e: sp.simplify(sp.together(sp.expand(e))))
+        step(
+            rf"$c_{k}$ is odd", (_in_x(c + c.subs(s, -s)), 0), simplify=lambda e: sp.simplify(sp.together(sp.expand(e)))
+        )
         for k, c in enumerate(symbols.curvature_cubic())
     )
     return Certificate(
@@ -177,9 +178,8 @@ def _curvature_identity() -> Step:
     scale = ((1 + g * symbols.u(s)) * (1 + g * symbols.u(-s))) ** 2
     return step(
         r"$R'' (1+\gamma u)^2(1+\gamma\bar u)^2 = \gamma\,(c_0 + c_1\gamma + c_2\gamma^2 + c_3\gamma^3)$",
-        _in_x(sp.diff(symbols.logit_gap(s, g), s, 2) * scale),
-        _in_x(cubic),
-        lambda e: sp.simplify(sp.together(e)),
+        (_in_x(sp.diff(symbols.logit_gap(s, g), s, 2) * scale), _in_x(cubic)),
+        simplify=lambda e: sp.simplify(sp.together(e)),
     )
 
 
@@ -195,7 +195,7 @@ def monotone_certificate(gamma: str = "5.635") -> All:
         r"every $s > 0$ and every smaller $\gamma$",
         bool(start_margin(gamma) > 0),
     )
-    return All((turning_certificate(), proof(negative)))
+    return All((turning_certificate(), derivation(negative)))
 
 
 NEAR = Fraction(4)  # boxes up to here, series beyond
@@ -205,6 +205,8 @@ _WEIGHTS = {  # of c_0, ..., c_3
 }
 # what is left of the series of ell and Q in x = e^-s, over x^3
 ell_rest, Q_rest = sp.symbols("E Q_3", positive=True)
+_SERIES = {ell: 1 - x / 2 + x**2 / 3 - x**3 * ell_rest, Q: 1 - x + x**2 - x**3 * Q_rest}
+_ALPHA_SERIES = sp.Rational(1, 2) - 2 * x / 3 + x**2 * (Q_rest - ell_rest)
 
 
 def falling_functions() -> dict[str, sp.Expr]:
@@ -221,24 +223,6 @@ def _boxes() -> dict[str, tuple[search.Box, ...]]:
     }
 
 
-def _in_series(expression: sp.Expr) -> sp.Poly:
-    """In x and s, with ell and Q by their series up to x^2 and what is left."""
-    replaced = expression.subs(alpha, _alpha_series()).subs({ell: _ell_series(), Q: _q_series()})
-    return sp.Poly(sp.expand(replaced), x, s)
-
-
-def _ell_series() -> sp.Expr:
-    return 1 - x / 2 + x**2 / 3 - x**3 * ell_rest
-
-
-def _q_series() -> sp.Expr:
-    return 1 - x + x**2 - x**3 * Q_rest
-
-
-def _alpha_series() -> sp.Expr:
-    return sp.Rational(1, 2) - 2 * x / 3 + x**2 * (Q_rest - ell_rest)
-
-
 def beyond_enclosure(name: str) -> flint.arb:
     """A ball that holds the function over x^(1+i) s^j for every s >= NEAR, i and j of its leading term.
 
@@ -246,7 +230,8 @@ def beyond_enclosure(name: str) -> flint.arb:
     once s > j / i.
     """
     c = (*far_coefficients()[:3], x * far_coefficients()[3])  # over x
-    total = _in_series(sum(w * part for w, part in zip(_WEIGHTS[name], c, strict=True)))
+    whole = sum(w * part for w, part in zip(_WEIGHTS[name], c, strict=True))
+    total = sp.Poly(sp.expand(whole.subs(alpha, _ALPHA_SERIES).subs(_SERIES)), x, s)
     lowest = min(i for i, _ in total.monoms())
     degree = max(j for i, j in total.monoms() if i == lowest)
     with balls.precision():
@@ -273,15 +258,14 @@ def falling_certificate() -> All:
         step(
             r"with $\gamma = -a$ and $r_k = -c_k/c_3$: $R''(1+\gamma u)^2(1+\gamma\bar u)^2 = a\,c_3\,P(a)$, "
             r"$P(a) = r_0 - r_1a + r_2a^2 + a^3$",
-            -a * bracket,
-            a * c3 * at,
+            (-a * bracket, a * c3 * at),
         ),
         Step(r"$P$ is convex for $a \ge 0$: $P'' = 2r_2 + 6a$, $r_2 > 0$", bool(sp.diff(at, a, 2).is_positive)),
-        step(r"$-c_3P'(1) = 2c_2 - c_1 - 3c_3$: $P$ falls up to 1", -c3 * sp.diff(at, a).subs(a, 1), two),
-        step(r"$c_3P(1) = c_3 - c_2 + c_1 - c_0$", c3 * at.subs(a, 1), one),
+        step(r"$-c_3P'(1) = 2c_2 - c_1 - 3c_3$: $P$ falls up to 1", (-c3 * sp.diff(at, a).subs(a, 1), two)),
+        step(r"$c_3P(1) = c_3 - c_2 + c_1 - c_0$", (c3 * at.subs(a, 1), one)),
     )
     far = (
-        step(r"$\alpha = (\ell - Q)/x$ in the series beyond", x * _alpha_series(), _ell_series() - _q_series()),
+        step(r"$\alpha = (\ell - Q)/x$ in the series beyond", (x * _ALPHA_SERIES, _SERIES[ell] - _SERIES[Q])),
         *(
             Step(rf"$s \ge {NEAR}$: the {place} of the two is positive", bool(beyond_enclosure(name) > 0))
             for place, name in zip(("first", "second"), _WEIGHTS, strict=True)

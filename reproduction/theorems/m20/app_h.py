@@ -8,7 +8,7 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Derivation, Evidence, Step, proof, step, step_of_several
+from reproduction.ledger.evidence import Derivation, Evidence, Step, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
@@ -20,6 +20,7 @@ reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")
 q, g = symbols.q, symbols.g
 x = sp.Symbol("x", positive=True)  # -log q_i
+f = (1 - q) ** g - 1 + g * q  # of Bernoulli's inequality
 
 
 quoted(
@@ -41,12 +42,11 @@ quoted(
 )
 def bernoulli() -> Evidence:
     """The difference is 0 at q = 0 and rises where (1-q)^(gamma-1) <= 1."""
-    f = (1 - q) ** g - 1 + g * q
     above, a = sp.symbols("d a", nonnegative=True)  # gamma - 1 and -log(1-q)
     power = 1 - sp.exp(-above * a)  # 1 - (1-q)^(gamma-1)
-    return proof(
-        step(r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0", f.subs(q, 0), 0),
-        step(r"$f' = \gamma(1-(1-q)^{\gamma-1})$", sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
+    return derivation(
+        step(r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0", (f.subs(q, 0), 0)),
+        step(r"$f' = \gamma(1-(1-q)^{\gamma-1})$", (sp.diff(f, q), g * (1 - (1 - q) ** (g - 1)))),
         step(
             r"$1-(1-q)^{\gamma-1} = 1 - e^{-(\gamma-1)a}$, $a = -\log(1-q)$, is 0 at $a = 0$ and does not fall for $\gamma \ge 1$",
             power.subs(a, 0) == 0 and sp.diff(power, a).is_nonnegative,
@@ -69,10 +69,9 @@ def app_h_below_one() -> Evidence:
     """Another proof of the bound, for every gamma > 0; and the sign of Bernoulli's difference."""
     below, a = sp.symbols("d a", positive=True)  # gamma = 1/(1+d), a = -log(1-q)
     exponent = below / (1 + below)  # 1 - gamma
-    f = (1 - q) ** g - 1 + g * q
-    return proof(
+    return derivation(
         *entropy_bound.entropy_bound_steps(),
-        step_of_several(
+        step(
             r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0, $f' = \gamma(1-(1-q)^{\gamma-1})$",
             (f.subs(q, 0), 0),
             (sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
@@ -102,14 +101,12 @@ def hoelder_steps() -> tuple[Step, ...]:
         ),
         step(
             r"a class's part of the first line minus that of the second is $\gamma(\max_jp_j - p_i)\,ae^{-a} \ge 0$",
-            lines[0] - lines[1],
-            g * less * a * sp.exp(-a),
+            (lines[0] - lines[1], g * less * a * sp.exp(-a)),
         ),
         step(
             r"of the second minus the third, $\gamma(1 - \max_jp_j)\,ae^{-a} \ge 0$",
-            sp.expand(hoelder - entropy),
-            g * missing * a * sp.exp(-a),
-            sp.expand,
+            (sp.expand(hoelder - entropy), g * missing * a * sp.exp(-a)),
+            simplify=sp.expand,
         ),
     )
 
@@ -137,21 +134,19 @@ def app_h_sign() -> Evidence:
     before = -(1 - g * part) * p * sp.log(part)
     printed, plus = (-p * sp.log(part) + sign * g * p * part * sp.log(part) for sign in (-1, 1))
     excess = -2 * g * p * part * sp.log(part)
-    return proof(
+    return derivation(
         step(
             r"class by class the printed part exceeds the one before by $-2\gamma p_iq_i\log q_i$",
-            printed - before,
-            excess,
+            (printed - before, excess),
         ),
         step(
             r"which is positive for $p_i > 0$ and $0 < q_i < 1$: with $q_i = e^{-x}$, $x > 0$, it is $2\gamma p_i\,xe^{-x}$",
             excess.subs(part, sp.exp(-x)).simplify().is_positive,
         ),
-        step(r"with $+\gamma p_iq_i\log q_i$ the two are equal", plus - before, 0),
+        step(r"with $+\gamma p_iq_i\log q_i$ the two are equal", (plus - before, 0)),
         step(
             r"and $\gamma p_iq_i\log q_i = -\gamma\,\vert p_iq_i\log q_i\vert$, every term having this sign",
-            (g * p * part * sp.log(part) + g * sp.Abs(p * part * sp.log(part))).subs(part, sp.exp(-x)),
-            0,
+            ((g * p * part * sp.log(part) + g * sp.Abs(p * part * sp.log(part))).subs(part, sp.exp(-x)), 0),
         ),
     )
 
@@ -160,7 +155,7 @@ quoted(
     "m20.app_h_kl",
     "M20 App. H, last steps",
     r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
-    lambda: proof(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
+    lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
     formal=formal("exact", "m20_app_h_kl"),
 )
 
@@ -169,7 +164,7 @@ reading(
     "M20 App. H, Fig. 7",
     r"'In a binary classification problem (i.e. $K = 2$)', 'solutions to focal loss will always have higher entropy than that of "
     r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$ and $\gamma > 0$.)",
-    lambda: proof(
+    lambda: derivation(
         *binary_map.stationarity_steps(),
         *curvature.convexity_proof().steps,
         *binary_map.map_slope_steps(),
@@ -198,7 +193,7 @@ def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
 def entropy_many_classes() -> Evidence:
     """In ball arithmetic; with more classes of probability 0 it is the same point."""
     change = entropy_change(("0.33", "0.33", "0.33", "0.01"), "1/2")
-    return proof(
+    return derivation(
         *weight.lagrange_steps(),
         *weight.printed_weight_steps(),
         *curvature.convexity_proof().steps,
@@ -211,7 +206,7 @@ ours(
     "m20.entropy_three_classes",
     "M20 App. H, the case of three classes",
     r"With three classes a focal solution never has lower entropy than the cross-entropy solution, for any $\gamma > 0$.",
-    lambda: proof(
+    lambda: derivation(
         *confidence.sharper_proof().steps,
         remark=r"The focal solution $q$ is led to the cross-entropy solution $p$ by the map. As $\gamma$ grows from 0 the highest of three "
         r"probabilities never falls and the lowest never rises, by the steps above (kk24.sharper_gamma): so the sum of the highest one, and of the "

@@ -14,7 +14,7 @@ from reproduction.ledger.evidence import (
     Disproof,
     Evidence,
     Step,
-    proof,
+    derivation,
     step,
 )
 from reproduction.ledger.formal import formal
@@ -52,14 +52,15 @@ def factor_steps() -> tuple[Step, ...]:
     return (
         step(
             r"$\partial_w L_f = g\,\partial_w L_c$",
-            sp.powsimp(sp.expand((focal / cross).doit().subs(f, q) / (1 - q) ** (g - 1))),
-            sp.powsimp(sp.expand(printed / (1 - q) ** (g - 1))),
-            lambda e: sp.simplify(sp.expand(sp.powsimp(e, force=True))),
+            (
+                sp.powsimp(sp.expand((focal / cross).doit().subs(f, q) / (1 - q) ** (g - 1))),
+                sp.powsimp(sp.expand(printed / (1 - q) ** (g - 1))),
+            ),
+            simplify=lambda e: sp.simplify(sp.expand(sp.powsimp(e, force=True))),
         ),
         step(
             r"printed $g$ is $(1-q)^\gamma(1+\gamma b)$, the same function as in KK24's $w = q/g$",
-            sp.simplify(printed / (1 - q) ** g),
-            sp.simplify(symbols.gain(q, g) / (1 - q) ** g),
+            (sp.simplify(printed / (1 - q) ** g), sp.simplify(symbols.gain(q, g) / (1 - q) ** g)),
         ),
     )
 
@@ -78,7 +79,7 @@ def prop1_iff() -> Evidence:
     return Conditional(
         r"\lVert\partial_w L_c\rVert",
         sp.Interval(0, sp.oo),
-        proof(*factor_steps(), gain.gain_positive_step(), where=sp.Interval.open(0, sp.oo)),
+        derivation(*factor_steps(), gain.positive_step(), where=sp.Interval.open(0, sp.oo)),
         Counterexample(zero, margin, where=sp.FiniteSet(0)),
         remark=r" (for every $q$ and $\gamma$)",
     )
@@ -100,10 +101,10 @@ quoted(
     lambda: Conditional(
         r"\gamma",
         sp.Interval.open(0, sp.oo),
-        proof(*gain.gain_concave_steps(), *gain.gain_slope_end_steps(), where=sp.Interval.Lopen(0, 1)),
+        derivation(*gain.concave_steps(), *gain.slope_end_steps(), where=sp.Interval.Lopen(0, 1)),
         Disproof(
             Derivation(
-                gain.gain_curvature_steps(),
+                gain.curvature_steps(),
                 r"So for $\gamma > 1$ $\partial_p g$ increases near $p = 1$, to 0.",
                 sp.Interval.open(1, sp.oo),
             )
@@ -117,7 +118,7 @@ quoted(
     "M20 App. B, proof of Prop. 4",
     r"$g$ 'first monotonically increases starting from 1' (as $p \to 0$) 'and then monotonically decreases down to 0' (at $p = 1$). (For "
     r"$\gamma > 0$; at 0 $g$ is constant.)",
-    lambda: proof(*gain.threshold_steps(), *gain.gain_limit_steps()),
+    lambda: derivation(*gain.threshold_steps(), *gain.limit_steps()),
     formal=formal("exact", "m20_unimodal", "m20_gain_slope", "m20_gain_ends"),
 )
 
@@ -126,9 +127,9 @@ reading(
     "M20 section 4, on Fig. 4a",
     r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
     r"$g > 1$. (Taken as: for $0 < p < p_0$; at $p = 0$ itself $g = 1$.)",
-    lambda: proof(
+    lambda: derivation(
         *gain.threshold_steps(),
-        gain.gain_at_half_step(),
+        gain.at_half_step(),
         remark=r"At $p = 0$ itself $g = 1$, so the paper's $[0, p_0)$ is $(0, p_0)$.",
     ),
     formal=formal("equivalent", "m20_threshold"),
@@ -156,7 +157,7 @@ reading(
 def fig4a_seven() -> Evidence:
     """g(0.5, 7); a larger p and a larger gamma give less."""
     there = Measurement(r"$g(0.5, 7)$", "nearly 0", _gain(0.5, 7), expected=0.0, tolerance=0.05)
-    return All((there, proof(*gain.threshold_steps(), gain.gain_at_half_step(), *gain.larger_gamma_steps())))
+    return All((there, derivation(*gain.threshold_steps(), gain.at_half_step(), *gain.larger_gamma_steps())))
 
 
 reading(

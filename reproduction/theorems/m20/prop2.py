@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Conditional, Derivation, Disproof, Evidence, Step, proof, step
+from reproduction.ledger.evidence import Conditional, Derivation, Disproof, Evidence, Step, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
@@ -31,41 +31,36 @@ def lambert_steps() -> tuple[Step, ...]:
     return (
         step(
             r"$g(p_0, \gamma) = a^{\gamma-1}(a - \gamma b)$ with $a = 1-p_0$, $b = p_0\log p_0$",
-            sp.simplify(symbols.gain(p0, symbols.gamma) / (1 - p0) ** (symbols.gamma - 1)),
-            a - symbols.gamma * b,
+            (sp.simplify(symbols.gain(p0, symbols.gamma) / (1 - p0) ** (symbols.gamma - 1)), a - symbols.gamma * b),
         ),
         step(
             r"$\gamma = \frac ab + \frac{W}{\log a}$ makes it $W e^W \big/ \big(-\frac{1}{b}a^{1-a/b}\log a\big) = 1$",
-            product,
-            w * sp.exp(w) / argument,
+            (product, w * sp.exp(w) / argument),
         ),
         step(
             r"$\gamma = 0$ is the solution $W = y_0 = -\frac{a\log a}{b}$",
-            (big_a / big_b + y_sym(big_a, big_b, log_a)),
-            0,
+            (big_a / big_b + (-big_a * log_a / big_b) / log_a, 0),
         ),
     )
 
 
-def y_sym(big_a: sp.Symbol, big_b: sp.Symbol, log_a: sp.Symbol) -> sp.Expr:
-    """W / log a at W = -a log(a)/b."""
-    return (-big_a * log_a / big_b) / log_a
+def root_steps() -> tuple[Step, ...]:
+    """Every W is a solution, and which branch returns which."""
+    return (*lambert_steps(), *branch_steps())
 
 
 def branch_steps() -> tuple[Step, ...]:
     """y0 > -1 for p0 < 1/2: the principal branch returns y0, that is gamma = 0, the other the other root."""
     y = sp.Symbol("y", real=True)
     return (
-        *entropy_ratio.entropy_terms_steps(),
+        *entropy_ratio.terms_steps(),
         step(
             r"$y_0 + 1 = \frac{-f(p_0)}{p_0\log p_0}$, positive for $p_0 < \frac12$",
-            y0 + 1,
-            -((1 - p0) * sp.log(1 - p0) - p0 * sp.log(p0)) / b,
+            (y0 + 1, -((1 - p0) * sp.log(1 - p0) - p0 * sp.log(p0)) / b),
         ),
         step(
             r"$(ye^y)' = (1+y)e^y$: $W_0$ inverts it on $y > -1$, $W_{-1}$ below",
-            sp.diff(y * sp.exp(y), y),
-            (1 + y) * sp.exp(y),
+            (sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y)),
         ),
     )
 
@@ -73,17 +68,15 @@ def branch_steps() -> tuple[Step, ...]:
 HALF = sp.Rational(1, 2)
 BELOW, ABOVE = sp.Interval.open(0, HALF), sp.Interval.open(HALF, 1)  # cases of p0
 CASES = sp.Interval.open(0, 1)
-GAMMA_STAR = r"$\gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$"
 
 
 def below_half() -> Derivation:
     """For p0 < 1/2: gamma* is the one positive root of g(p0, .) = 1, and g < 1 beyond it and beyond p0."""
-    return proof(
-        *lambert_steps(),
-        *branch_steps(),
+    return derivation(
+        *root_steps(),
         *confidence.critical_gamma_steps(),
         *gain.threshold_steps(),
-        published.published_lambert_step(),
+        published.lambert_step(),
         remark=r"So for $p_0 < \frac12$ $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, "
         r"and $g(\cdot, \gamma)$, having fallen to at most 1 at $p_0$, stays below 1 after it.",
         where=BELOW,
@@ -94,8 +87,7 @@ def below_half() -> Derivation:
     "m20.prop2_inequality",
     "M20 Prop. 2, App. B Prop. 4",
     r"'For $p \ge p_0$, $g(p, \gamma) \le 1$ for all' $\gamma \ge \gamma^*$, where "
-    + GAMMA_STAR
-    + r", $a = 1 - p_0$, $b = p_0\log p_0$.",
+    r"$\gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$, $a = 1 - p_0$, $b = p_0\log p_0$.",
     formal=formal(
         "equivalent",
         "m20_prop2",
@@ -108,7 +100,7 @@ def below_half() -> Derivation:
 def prop2_inequality() -> Evidence:
     """For p0 < 1/2 by the root; for p0 >= 1/2 gamma* = 0, and there g <= 1 for every gamma."""
     below = below_half()
-    return proof(
+    return derivation(
         *below.steps,
         *gain.larger_gamma_steps(),
         remark=below.remark
@@ -126,10 +118,9 @@ def prop2_inequality() -> Evidence:
 def prop2_equality() -> Evidence:
     """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
     outside = Disproof(
-        proof(
-            *lambert_steps(),
-            *branch_steps(),
-            step(r"$g(p, 0) = 1$ for every $p$", symbols.gain(q, 0), 1),
+        derivation(
+            *root_steps(),
+            step(r"$g(p, 0) = 1$ for every $p$", (symbols.gain(q, 0), 1)),
             remark=r"For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$: the equality holds for "
             r"every $p$, not only for $p_0$.",
             where=sp.Interval.Ropen(HALF, 1),
@@ -145,7 +136,7 @@ def above_half_steps() -> tuple[Step, ...]:
     root = -big_a * log_a / big_b  # y0
     gamma = big_a / big_b + w / log_a
     return (
-        step(r"$\gamma = \frac ab + \frac W{\log a} = \frac{W - y_0}{\log a}$", gamma, (w - root) / log_a),
+        step(r"$\gamma = \frac ab + \frac W{\log a} = \frac{W - y_0}{\log a}$", (gamma, (w - root) / log_a)),
         step(
             r"for $p_0 > \frac12$, $y_0 < -1 \le W_0$, so $W_0 - y_0 > 0$ and $\gamma < 0$, as $\log a < 0$",
             sp.simplify(gamma.subs(w, root + gap)).is_negative,
@@ -161,11 +152,10 @@ quoted(
     lambda: Conditional(
         "p_0",
         CASES,
-        proof(*lambert_steps(), *branch_steps(), *above_half_steps(), where=ABOVE),
+        derivation(*root_steps(), *above_half_steps(), where=ABOVE),
         Disproof(
-            proof(
-                *lambert_steps(),
-                *branch_steps(),
+            derivation(
+                *root_steps(),
                 remark=r"For $p_0 \le \frac12$, $y_0 \ge -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value.",
                 where=sp.Interval.Lopen(0, HALF),
             )
@@ -178,7 +168,7 @@ ours(
     "m20.principal_branch_corrected",
     "M20 App. B, proof of Prop. 4, corrected",
     r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
-    lambda: proof(*lambert_steps(), *branch_steps()),
+    lambda: Derivation(root_steps()),
     formal=formal("exact", "m20_principal_branch_is_zero"),
     corrects="m20.principal_branch",
 )
@@ -195,15 +185,14 @@ def rhs_minimum() -> Evidence:
     """It is y0 e^y0, and y e^y has its minimum -1/e at y = -1."""
     y = sp.Symbol("y", real=True)
     rhs = -sp.exp((1 - a / b) * sp.log(a)) * sp.log(a) / b
-    return proof(
+    return derivation(
         step(
             r"it is $y_0e^{y_0}$ with $y_0 = -\frac{a\log a}{b} < 0$",
-            sp.simplify(rhs / sp.exp(-a * sp.log(a) / b)),
-            sp.simplify(y0),
+            (sp.simplify(rhs / sp.exp(-a * sp.log(a) / b)), sp.simplify(y0)),
         ),
-        step(r"$(ye^y)' = (1+y)e^y$: smallest at $y = -1$", sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y)),
-        step(r"where it is $-1/e$", (y * sp.exp(y)).subs(y, -1), -sp.exp(-1)),
-        step(r"$y_0 = -1$ at $p_0 = \frac12$", y0.subs(p0, sp.Rational(1, 2)), -1),
+        step(r"$(ye^y)' = (1+y)e^y$: smallest at $y = -1$", (sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y))),
+        step(r"where it is $-1/e$", ((y * sp.exp(y)).subs(y, -1), -sp.exp(-1))),
+        step(r"$y_0 = -1$ at $p_0 = \frac12$", (y0.subs(p0, HALF), -1)),
         *branch_steps(),
         remark=r"$y_0 = -1$ only at $\frac12$: $f$ of the first steps vanishes on $(0, 1)$ only there.",
     )
@@ -220,7 +209,7 @@ def policy_regularise() -> Evidence:
     """gamma = 2 and 3 at 1/2, and beyond since g falls."""
     with balls.precision():
         margins = [1 - formulas.gain(balls.exact("1/2"), balls.exact(g)) for g in (2, 3)]
-    return proof(
+    return derivation(
         Step(r"$g(\frac12, 2) < 1$ and $g(\frac12, 3) < 1$, in ball arithmetic", all(bool(m > 0) for m in margins)),
         *gain.threshold_steps(),
     )
@@ -241,7 +230,7 @@ def policy_accelerate_corrected() -> Evidence:
             formulas.gain(balls.exact("0.2525"), three) > 1,
             formulas.gain(balls.exact("0.2526"), three) < 1,
         )
-    return proof(
+    return derivation(
         Step(r"$g(0.19, 5) > 1$, $g(0.2525, 3) > 1 > g(0.2526, 3)$, in ball arithmetic", all(map(bool, signs))),
         *gain.threshold_steps(),
         remark=r"$g$ rises from 1, then falls, so $g > 1$ before each of these points and $g < 1$ after the last.",

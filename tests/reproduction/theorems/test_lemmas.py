@@ -45,9 +45,9 @@ def off(function, factor):
 @pytest.mark.parametrize(
     ("name", "made"),
     [
-        ("confidence_threshold", published.published_threshold_step),
-        ("critical_gamma", published.published_critical_gamma_step),
-        ("lambert_gamma", published.published_lambert_step),
+        ("confidence_threshold", published.threshold_step),
+        ("critical_gamma", published.critical_gamma_step),
+        ("lambert_gamma", published.lambert_step),
     ],
 )
 def test_a_root_that_is_off_fails(monkeypatch, name, made, factor):
@@ -58,10 +58,10 @@ def test_a_root_that_is_off_fails(monkeypatch, name, made, factor):
 
 @pytest.mark.parametrize("factor", [0.99, 1.01])
 def test_a_slope_that_is_off_fails(monkeypatch, factor):
-    assert published.published_slope_step().holds
+    assert published.slope_step().holds
     exact = published.beta_at_zero
     monkeypatch.setattr(published, "beta_at_zero", lambda g, log2: g + 1 + factor * (exact(g, log2) - g - 1))
-    assert not published.published_slope_step().holds
+    assert not published.slope_step().holds
 
 
 @pytest.mark.slow
@@ -69,7 +69,7 @@ def test_a_turning_point_that_is_off_fails(monkeypatch):
     exact = published.largest_monotone_gamma
     for factor, holds in ((1, True), (0.99, False), (1.01, False)):
         monkeypatch.setattr(published, "largest_monotone_gamma", off(exact, factor))
-        assert all(step.holds for step in published.published_turning_steps()) == holds
+        assert all(step.holds for step in published.turning_steps()) == holds
 
 
 @pytest.mark.parametrize(

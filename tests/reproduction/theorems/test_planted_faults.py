@@ -99,14 +99,14 @@ CLAIMS = [  # formula of `symbols`, its fault, claim
 ]
 SLOW = [case for case in CLAIMS if case[1] is of_twice_gamma and case[2] != OF_THE_BINARY_MAP[0]]
 STEPS = [  # formula of `symbols`, its fault, steps of a lemma
-    ("focal_loss", times_q, lambda: (gain.gain_positive_step(),)),
+    ("focal_loss", times_q, lambda: (gain.positive_step(),)),
     ("focal_loss", times_q, weight.weight_steps),
     ("focal_loss", times_q, lambda: curvature.convexity_proof().steps),
     ("focal_loss_slope", times_q, weight.lagrange_steps),
     ("gain", times_q, gain.threshold_steps),
-    ("gain", times_rest, gain.gain_concave_steps),
-    ("gain", times_rest, gain.gain_slope_end_steps),
-    ("entropy_ratio", doubled, lambda: (gain.gain_positive_step(),)),
+    ("gain", times_rest, gain.concave_steps),
+    ("gain", times_rest, gain.slope_end_steps),
+    ("entropy_ratio", doubled, lambda: (gain.positive_step(),)),
     ("logit_gap", doubled, binary_map.gap_slope_steps),
     ("u", one_more, binary_map.slope_of_u_steps),
 ]
@@ -140,11 +140,11 @@ def test_steps_fall_with_their_formula(monkeypatch, name, fault, steps):
 
 def test_limits_exchanged_do_not_cancel(monkeypatch):
     u, ratio = symbols.u, symbols.entropy_ratio
-    assert all(s.holds for s in gain.gain_limit_steps())
+    assert all(s.holds for s in gain.limit_steps())
     monkeypatch.setattr(symbols, "u", lambda s: u(-s))  # u -> 0 and its mirror image -> 1: the same sum
     monkeypatch.setattr(symbols, "entropy_ratio", lambda *q: 1 - ratio(*q))
     assert not any(sp.simplify(left - right) == 0 for left, right in binary_map.limits_of_u())
-    assert not any(s.holds for s in gain.gain_limit_steps())
+    assert not any(s.holds for s in gain.limit_steps())
     assert find("kk24.prop2_negative").check().verdict == Verdict.FAILED
 
 
