@@ -42,7 +42,7 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
 from reproduction.pages.tables import captioned
-from reproduction.theorems.lemmas.logit_gap import logit_gap_steps
+from reproduction.theorems.lemmas.binary_map import logit_gap_steps
 from reproduction.theorems.lemmas.turning import monotone_certificate, turning_certificate
 
 use_style()

@@ -58,16 +58,26 @@ def _holds(residual: Any) -> bool:
     return bool(residual == True)  # noqa: E712  (sympy's true is not Python's)
 
 
-def step(text: str, left: Any, right: Any = None, simplify: Callable[[Any], Any] = sp.simplify) -> Step:
-    """The step left = right, reduced by sympy now; with one side, a condition that must be true."""
-    if right is None:
-        return Step(text, left)
-    return Step(text, simplify(sp.sympify(left) - sp.sympify(right)))
+def step(text: str, *shown: Any, simplify: Callable[[Any], Any] = sp.simplify) -> Step:
+    """A step that shows equations (left, right), each reduced by sympy now and apart, so that no errors cancel.
+
+    One equation may stand without its brackets, and what stands alone is a condition that must be true.
+    """
+    if len(shown) == 1 and not isinstance(shown[0], tuple):
+        return Step(text, shown[0])
+    equations = shown if all(isinstance(each, tuple) for each in shown) else (shown,)
+    residuals = tuple(simplify(sp.sympify(left) - sp.sympify(right)) for left, right in equations)
+    return Step(text, residuals[0] if len(residuals) == 1 else residuals)
 
 
 def step_of_several(text: str, *equations: tuple[Any, Any]) -> Step:
-    """A step that says several things at once: each (left, right) is asked apart, so that no errors cancel."""
-    return Step(text, tuple(sp.simplify(sp.sympify(left) - sp.sympify(right)) for left, right in equations))
+    """A step that says several things at once."""
+    return step(text, *equations)
+
+
+def derivation(*steps: Step, remark: str = "", where: sp.Set | None = None) -> Derivation:
+    """The derivation by these steps, for a claim that writes them out."""
+    return Derivation(steps, remark, where)
 
 
 @dataclass(frozen=True)

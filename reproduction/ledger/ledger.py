@@ -316,36 +316,19 @@ class Rows:
     needs: str | None = None
 
     def __call__(
-        self,
-        id: str,
-        source: str,
-        statement: str,
-        check: Callable[[], Evidence],
-        *,
-        chapter: str | None = None,
-        needs: str | None = None,
-        corrects: str | tuple[str, ...] = (),
-        headline: str = "",
-        formal: Formal | None = None,
-        instead: str | Callable[[Any], str] = "",
-    ) -> None:
-        """Register a claim, as `claim` does; `check` is a lambda in the row, so that the claim's line is the row's.
+        self, id: str, source: str, statement: str, check: Callable[[], Evidence] | None = None, **options: Any
+    ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
+        """Register a claim, as `claim` does, or decorate the function that is its check.
 
         Args:
-            chapter, needs: in place of the table's, where a row has another.
+            check: of a row, a lambda in it, so that the claim's line is the row's.
+            options: of `claim`; `chapter` and `needs` are in place of the table's.
         """
-        claim(
-            id,
-            source=source,
-            statement=statement,
-            chapter=chapter or self.chapter,
-            fidelity=self.fidelity,
-            corrects=corrects,
-            needs=needs or self.needs,
-            headline=headline,
-            formal=formal,
-            instead=instead,
-        )(check)
+        shared = {"chapter": self.chapter, "fidelity": self.fidelity, "needs": self.needs}
+        register = claim(id, source=source, statement=statement, **(shared | options))
+        if check is not None:
+            register(check)
+        return register
 
 
 def _origin(check: Callable[[], Evidence]) -> str:

@@ -15,6 +15,7 @@ import sympy as sp
 q = sp.Symbol("q", positive=True)  # in (0, 1)
 s = sp.Symbol("s", real=True)
 gamma = sp.Symbol("gamma", nonnegative=True)
+g = sp.Symbol("gamma", positive=True)  # where a proof needs that
 
 
 def focal_loss(q: Any = q, gamma: Any = gamma) -> sp.Expr:
@@ -93,3 +94,8 @@ def curvature_cubic(s: sp.Symbol = s) -> tuple[sp.Expr, ...]:
     numerator = sp.expand(part(*here) * (1 + g * mirrored[0]) ** 2 - part(*mirrored) * (1 + g * here[0]) ** 2)
     values = {here[k]: sp.diff(u(s), s, k) for k in range(3)} | {mirrored[k]: sp.diff(u(-s), s, k) for k in range(3)}
     return tuple(numerator.coeff(g, k).subs(values) for k in range(4))
+
+
+def tidy(expression: Any) -> sp.Expr:
+    """Simplified, with the powers of each base taken together as those of a positive one: (1-q)^gamma / (1-q)."""
+    return sp.simplify(sp.powsimp(sp.expand(expression), force=True))

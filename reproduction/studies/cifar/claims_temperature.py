@@ -49,7 +49,7 @@ def inverse_temperature_steps() -> tuple[Step, ...]:
             r"each class's part of $\sum_i e^{\beta z_i}(z_i - m)^2$ is that of $M_2 - 2mM_1 + m^2M_0$",
             spread,
             sp.exp(beta * z[i]) * (z[i] ** 2 - 2 * mean * z[i] + mean**2),
-            sp.expand,
+            simplify=sp.expand,
         ),
         step(
             r"which over $M_0$, at $m = M_1/M_0$, is the same: the variance of the logits under "

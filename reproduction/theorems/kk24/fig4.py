@@ -12,55 +12,46 @@ from focal_lib.theory.proper import (
     focal_minimiser,
     proper_focal_loss,
 )
-from reproduction.ledger.evidence import All, Derivation, Evidence, step
+from reproduction.ledger.evidence import All, Evidence, derivation, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.squared_distance import squared_distance_steps
-from reproduction.theorems.lemmas.weight import lagrange_steps
+from reproduction.theorems.lemmas import curvature, fcl, weight
 
 CHAPTER = "05_simplex"
+quoted = Rows(CHAPTER, "quoted")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 TRUTH = (0.55, 0.3, 0.15)
 PERCENTILES = (3, 12, 20)
 
 
-@claim(
+quoted(
     "kk24.fig4_minimum",
-    source="KK24 section 3.3 on Fig. 4",
-    statement=r"'Due to properness, conditional risks for all considered losses', Brier score, cross-entropy and the proper part of the focal "
+    "KK24 section 3.3 on Fig. 4",
+    r"'Due to properness, conditional risks for all considered losses', Brier score, cross-entropy and the proper part of the focal "
     r"loss, 'are minimized at $q = (0.55, 0.3, 0.15)$', the ground truth.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    lambda: derivation(
+        *fcl.squared_distance_steps(),
+        *weight.lagrange_steps(),
+        step(
+            r"at $\gamma = 0$, cross-entropy, $w(q) = q$: stationary only at $p$", (symbols.weight(gamma=0), symbols.q)
+        ),
+        *curvature.convexity_proof().steps,
+        remark=r"Brier: the risk is a squared distance from $p$ and a constant, so it is least at $p$ and its isolines are circles. The other two risks are strictly convex in what the model says, so the stationary point is the minimum: for the focal loss where the map of $q$ "
+        r"is $p$, and its proper part, a function of the mapped prediction, is least at $p$ (Prop. 4).",
+    ),
     formal=formal("exact", "l25_brier_strictly_proper", "log_loss_strictly_proper", "kk24_prop4"),
 )
-def fig4_minimum() -> Evidence:
-    """The Brier risk is a squared distance; the other two by stationarity and convexity."""
-    return Derivation(
-        (
-            *squared_distance_steps(),
-            *lagrange_steps(),
-            step(
-                r"at $\gamma = 0$, cross-entropy, $w(q) = q$: stationary only at $p$",
-                symbols.weight(gamma=0),
-                symbols.q,
-            ),
-            *convexity_proof().steps,
-        ),
-        r"Brier: the risk is a squared distance from $p$ and a constant, so it is least at $p$ and its isolines are circles. The other two risks are strictly convex in what the model says, so the stationary point is the minimum: for the focal loss where the map of $q$ "
-        r"is $p$, and its proper part, a function of the mapped prediction, is least at $p$ (Prop. 4).",
-    )
 
 
-@claim(
+@reading(
     "kk24.fig4_shapes",
-    source="KK24 section 3.3 on Fig. 4",
-    statement=r"'The Brier score displays circular isolines'; those of cross-entropy are 'more oval-like'. (Taken as: of an isoline's radius about its "
+    "KK24 section 3.3 on Fig. 4",
+    r"'The Brier score displays circular isolines'; those of cross-entropy are 'more oval-like'. (Taken as: of an isoline's radius about its "
     r"centroid the harmonics 2 and 3 over the mean are 0 for the Brier score, and for cross-entropy the second is the larger. The Brier isoline at "
     r"20 % runs into the edge and is left out.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig4_shapes() -> Evidence:
     """Fourier coefficients of the isolines, ray by ray."""
@@ -78,15 +69,13 @@ def fig4_shapes() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.fig4_triangle",
-    source="KK24 section 3.3 on Fig. 4",
-    statement=r"The isolines of the proper part are 'more akin to a curved triangle, a trend that becomes more pronounced with increasing values of "
+    "KK24 section 3.3 on Fig. 4",
+    r"The isolines of the proper part are 'more akin to a curved triangle, a trend that becomes more pronounced with increasing values of "
     r"$\gamma$'. (Taken, at the least, as: the third harmonic of an isoline's radius about its centroid, over the mean, grows from cross-entropy to "
     r"$\gamma = 1$ to $3$ at each percentile of the figure. It grows with other harmonics, too: whether the shape is nearer to a triangle than to an oval "
     r"is kk24.fig4_ratio.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig4_triangle() -> Evidence:
     """The third Fourier coefficient of the isolines."""
@@ -103,13 +92,11 @@ def fig4_triangle() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+@ours(
     "kk24.fig4_ratio",
-    source="KK24 section 3.3 on Fig. 4, taken further",
-    statement=r"Set against the second harmonic of an isoline's radius, the third is smaller for the proper part, $\gamma = 1, 3$, than for cross-entropy, at each "
+    "KK24 section 3.3 on Fig. 4, taken further",
+    r"Set against the second harmonic of an isoline's radius, the third is smaller for the proper part, $\gamma = 1, 3$, than for cross-entropy, at each "
     r"percentile of the figure: by this measure its isolines are more oval, not more triangular.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def fig4_ratio() -> Evidence:
     """Third over second harmonic, cross-entropy minus each gamma."""

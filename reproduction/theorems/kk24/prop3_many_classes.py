@@ -11,27 +11,23 @@ from focal_lib.theory.gain import elasticity_minimum
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.theory.temperature_bounds import top_temperature_bounds
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import All, Derivation, Evidence, Search, Step, step
+from reproduction.ledger.evidence import All, Evidence, Search, Step, derivation, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.confidence import confidence_proof
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
-from reproduction.theorems.lemmas.map_slope import gap_slope_steps
+from reproduction.theorems.lemmas import binary_map, confidence, curvature, entropy_ratio, gain, weight
 
 CHAPTER = "04_temperature_bounds"
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+ours = Rows(CHAPTER, "ours")
+q, g = symbols.q, symbols.g
+W_BY_GAIN = r"$w = -1/L' = q\,h(q)$ with $h = 1/g$"
 
 
-@claim(
+@ours(
     "kk24.many_low",
-    source="KK24 section 3.3, open there",
-    statement=r"For every $n \ge 2$, $\gamma > 0$ and every $q_i > 0$, temperature scaling with $T = \frac{1}{\gamma+1}$ gives the top class at least the "
+    "KK24 section 3.3, open there",
+    r"For every $n \ge 2$, $\gamma > 0$ and every $q_i > 0$, temperature scaling with $T = \frac{1}{\gamma+1}$ gives the top class at least the "
     r"probability that the map gives; no larger $T$ does.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "kk24_many_low", "kk24_many_low_largest"),
 )
 def many_low() -> Evidence:
@@ -40,53 +36,44 @@ def many_low() -> Evidence:
     pair = -sp.log(symbols.gain(q, g)) - g * sp.log(q)  # log h - gamma log q
     written = g * (2 * q - 1) / (q * (1 - q)) - g * sp.diff(b, q) / (1 + g * b)
     p, top, other, x = sp.symbols("p q_1 q_i s", positive=True)
-    return Derivation(
-        (
-            step(
-                r"$(\log h - \gamma\log q)' = \frac{\gamma(2q-1)}{q(1-q)} - \frac{\gamma b'}{1+\gamma b}$: "
-                r"negative up to $q = \frac12$",
-                sp.simplify(sp.diff(pair, q) - written),
-                0,
-            ),
-            *entropy_ratio_steps(),
-            step(
-                r"$w_i/w_1 \ge (q_i/q_1)^{\gamma+1}$ is $h(q_i)q_i^{-\gamma} \ge h(q_1)q_1^{-\gamma}$",
-                sp.log(other / top) - (g + 1) * sp.log(other / top) - (-g * sp.log(other) + g * sp.log(top)),
-                0,
-                lambda e: sp.simplify(sp.expand_log(e, force=True)),
-            ),
-            step(
-                r"for $q_1 \le \frac12$ this is monotonicity; for $q_1 > \frac12$, $q_i \le 1 - q_1 < \frac12$, so it is enough at "
-                r"$q_i = 1 - q_1$, where $\log\frac{h(1-q)(1-q)^{-\gamma}}{h(q)q^{-\gamma}} = \log\frac{1+\gamma b(q)}{1+\gamma b(1-q)}$",
-                pair.subs(q, 1 - q) - pair,
-                sp.log(1 + g * b) - sp.log(1 + g * b.subs(q, 1 - q)),
-                lambda e: sp.simplify(sp.expand_log(e, force=True)),
-            ),
-            step(
-                r"which is $R(s)$ at $s = \operatorname{logit} q$, as $b(q) = u(s)$; positive for $s > 0$ since $R' > 0$",
-                sp.expand_log(symbols.entropy_ratio(1 / (1 + sp.exp(-symbols.s))), force=True),
-                symbols.u(symbols.s),
-            ),
-            *gap_slope_steps(),
-            step(r"$1/\hat p_1 = 1 + \sum_{i>1} w_i/w_1$ falls as $\hat p_1$ rises", sp.diff(1 / p, p), -1 / p**2),
-            step(
-                r"no larger $T$: two classes with logits $\pm\frac s2$, the others near 0, have $\frac{\operatorname{logit} FC(s)}{s} \to "
-                r"\gamma + 1$",
-                sp.limit(symbols.binary_map_of_logit(x, g) / x, x, sp.oo),
-                g + 1,
-            ),
+    return derivation(
+        step(
+            r"$(\log h - \gamma\log q)' = \frac{\gamma(2q-1)}{q(1-q)} - \frac{\gamma b'}{1+\gamma b}$: "
+            r"negative up to $q = \frac12$",
+            (sp.simplify(sp.diff(pair, q) - written), 0),
         ),
-        r"The pair inequality summed over $i$ is the bound.",
+        *entropy_ratio.sign_steps(),
+        step(
+            r"$w_i/w_1 \ge (q_i/q_1)^{\gamma+1}$ is $h(q_i)q_i^{-\gamma} \ge h(q_1)q_1^{-\gamma}$",
+            (sp.log(other / top) - (g + 1) * sp.log(other / top) - (-g * sp.log(other) + g * sp.log(top)), 0),
+            simplify=lambda e: sp.simplify(sp.expand_log(e, force=True)),
+        ),
+        step(
+            r"for $q_1 \le \frac12$ this is monotonicity; for $q_1 > \frac12$, $q_i \le 1 - q_1 < \frac12$, so it is enough at "
+            r"$q_i = 1 - q_1$, where $\log\frac{h(1-q)(1-q)^{-\gamma}}{h(q)q^{-\gamma}} = \log\frac{1+\gamma b(q)}{1+\gamma b(1-q)}$",
+            (pair.subs(q, 1 - q) - pair, sp.log(1 + g * b) - sp.log(1 + g * b.subs(q, 1 - q))),
+            simplify=lambda e: sp.simplify(sp.expand_log(e, force=True)),
+        ),
+        step(
+            r"which is $R(s)$ at $s = \operatorname{logit} q$, as $b(q) = u(s)$; positive for $s > 0$ since $R' > 0$",
+            (sp.expand_log(symbols.entropy_ratio(1 / (1 + sp.exp(-symbols.s))), force=True), symbols.u(symbols.s)),
+        ),
+        *binary_map.gap_slope_steps(),
+        step(r"$1/\hat p_1 = 1 + \sum_{i>1} w_i/w_1$ falls as $\hat p_1$ rises", (sp.diff(1 / p, p), -1 / p**2)),
+        step(
+            r"no larger $T$: two classes with logits $\pm\frac s2$, the others near 0, have $\frac{\operatorname{logit} FC(s)}{s} \to "
+            r"\gamma + 1$",
+            (sp.limit(symbols.binary_map_of_logit(x, g) / x, x, sp.oo), g + 1),
+        ),
+        remark=r"The pair inequality summed over $i$ is the bound.",
     )
 
 
-@claim(
+@ours(
     "kk24.prop3_not_for_three",
-    source="KK24 Prop. 3, its temperature carried to three classes, as no paper does",
-    statement=r"The upper temperature of Prop. 3, $\frac{1}{\gamma+1-\frac12\log(\gamma+1)}$, does not bound the top class of three: at "
+    "KK24 Prop. 3, its temperature carried to three classes, as no paper does",
+    r"The upper temperature of Prop. 3, $\frac{1}{\gamma+1-\frac12\log(\gamma+1)}$, does not bound the top class of three: at "
     r"$\gamma = 1$, $q = (0.4, 0.3, 0.3)$ that temperature scaling is more confident than the map.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def prop3_not_for_three() -> Evidence:
     """In ball arithmetic, next to the uniform distribution."""
@@ -96,53 +83,40 @@ def prop3_not_for_three() -> Evidence:
         beta = 2 - balls.exact(2).log() / 2
         scaled = [(beta * v.log()).exp() for v in point]
         margin = scaled[0] / sum(scaled[1:], scaled[0]) - formulas.focal_map(point, gamma)[0]
-    return Derivation(
-        (Step("the difference of the top probabilities is positive, in ball arithmetic", bool(margin > 0)),)
-    )
+    return derivation(Step("the difference of the top probabilities is positive, in ball arithmetic", bool(margin > 0)))
 
 
-@claim(
+@ours(
     "kk24.many_high_one",
-    source="KK24 section 3.3, open there",
-    statement=r"For $n = 3$ with $\gamma > 0$, and for $n \ge 4$ with $\gamma \ge \gamma^*(\frac1{n-1})$, the smallest temperature that bounds the top class "
+    "KK24 section 3.3, open there",
+    r"For $n = 3$ with $\gamma > 0$, and for $n \ge 4$ with $\gamma \ge \gamma^*(\frac1{n-1})$, the smallest temperature that bounds the top class "
     r"from below is $T = 1$: no temperature below 1 does.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def many_high_one() -> Evidence:
     """T = 1 bounds since confidence never falls; at n - 1 tied classes the stretch tends to 1."""
     e, top, tie = sp.symbols("epsilon c m", positive=True)
     return All(
         (
-            confidence_proof(),
-            Derivation(
-                (
-                    _weight_step(),
-                    step(
-                        r"$n - 1$ classes tied at $m$, one at $\varepsilon$: $\hat p$ is temperature scaling with $\frac1T = "
-                        r"\frac{\log w(m) - \log w(\varepsilon)}{\log(m/\varepsilon)} = "
-                        r"1 + \frac{\log h(m) - \log h(\varepsilon)}{\log(m/\varepsilon)}$, which tends to 1 as $\varepsilon \to 0$",
-                        sp.limit(1 + top / sp.log(tie / e), e, 0, "+"),
-                        1,
-                    ),
-                    step(
-                        r"since $h(\varepsilon) \to 1$ and $h(m)$ is bounded: $b \to 0$",
-                        sp.limit(symbols.entropy_ratio(), q, 0, "+"),
-                        0,
-                    ),
-                )
+            confidence.confidence_proof(),
+            derivation(
+                gain.of_loss_step(W_BY_GAIN, g),
+                step(
+                    r"$n - 1$ classes tied at $m$, one at $\varepsilon$: $\hat p$ is temperature scaling with $\frac1T = "
+                    r"\frac{\log w(m) - \log w(\varepsilon)}{\log(m/\varepsilon)} = "
+                    r"1 + \frac{\log h(m) - \log h(\varepsilon)}{\log(m/\varepsilon)}$, which tends to 1 as $\varepsilon \to 0$",
+                    (sp.limit(1 + top / sp.log(tie / e), e, 0, "+"), 1),
+                ),
+                entropy_ratio.limit_step(r"since $h(\varepsilon) \to 1$ and $h(m)$ is bounded: $b \to 0$"),
             ),
         )
     )
 
 
-@claim(
+@ours(
     "kk24.many_high",
-    source="KK24 section 3.3, open there",
-    statement=r"For every $n$ and $\gamma > 0$, temperature scaling with $T = 1/\min_q e(q)$, $e = q\,w'/w$, gives the top class at most "
+    "KK24 section 3.3, open there",
+    r"For every $n$ and $\gamma > 0$, temperature scaling with $T = 1/\min_q e(q)$, $e = q\,w'/w$, gives the top class at most "
     r"the probability that the map gives.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def many_high() -> Evidence:
     """The stretch of a pair is a mean of e over log q, so at least min e > 0."""
@@ -151,49 +125,32 @@ def many_high() -> Evidence:
     elastic = q * sp.diff(sp.log(q) - sp.log(symbols.gain(q, g)), q)
     b = symbols.entropy_ratio()
     low = {str(gamma): elasticity_minimum(gamma)[1] for gamma in (1.0, 5.0)}
-    second = sp.Function("L")(q).diff(q, 2) / sp.Function("L")(q).diff(q) ** 2
-    return Derivation(
-        (
-            step(
-                r"$\frac{d}{dx}\log w(e^x) = e(e^x)$: $\log\frac{w_1}{w_i}\big/\log\frac{q_1}{q_i}$ is a mean of $e$",
-                sp.diff(sp.log(w(sp.exp(x))), x).doit(),
-                (q * sp.diff(w(q), q) / w(q)).subs(q, sp.exp(x)).doit(),
-            ),
-            step(r"$w' = L''/L'^2 > 0$ by Prop. 1", sp.diff(-1 / sp.Function("L")(q).diff(q), q), second),
-            *convexity_proof().steps,
-            _weight_step(),
-            step(
-                r"$e(q) = 1 + \frac{\gamma q}{1-q} - \frac{\gamma q\,b'}{1+\gamma b}$ for the $w$ of the map",
-                sp.simplify(elastic - (1 + g * q / (1 - q) - g * q * sp.diff(b, q) / (1 + g * b))),
-                0,
-            ),
-            step(r"it is 1 at 0: $q\,b' \to 0$", sp.limit(q * sp.diff(b, q), q, 0, "+"), 0),
-            step(
-                r"and unbounded at 1, where $b' \to \frac12$: so it has a smallest value",
-                sp.limit(sp.diff(b, q), q, 1, "-"),
-                sp.Rational(1, 2),
-            ),
+    return derivation(
+        step(
+            r"$\frac{d}{dx}\log w(e^x) = e(e^x)$: $\log\frac{w_1}{w_i}\big/\log\frac{q_1}{q_i}$ is a mean of $e$",
+            (sp.diff(sp.log(w(sp.exp(x))), x).doit(), (q * sp.diff(w(q), q) / w(q)).subs(q, sp.exp(x)).doit()),
         ),
-        rf"So $e > 0$, and every pair is stretched by at least $\min e$: {low['1.0']:.5f} for $\gamma = 1$, {low['5.0']:.5f} for $\gamma = 5$.",
+        weight.weight_slope_step(r"$w' = L''/L'^2 > 0$ by Prop. 1"),
+        *curvature.convexity_proof().steps,
+        gain.of_loss_step(W_BY_GAIN, g),
+        step(
+            r"$e(q) = 1 + \frac{\gamma q}{1-q} - \frac{\gamma q\,b'}{1+\gamma b}$ for the $w$ of the map",
+            (sp.simplify(elastic - (1 + g * q / (1 - q) - g * q * sp.diff(b, q) / (1 + g * b))), 0),
+        ),
+        step(r"it is 1 at 0: $q\,b' \to 0$", (sp.limit(q * sp.diff(b, q), q, 0, "+"), 0)),
+        step(
+            r"and unbounded at 1, where $b' \to \frac12$: so it has a smallest value",
+            (sp.limit(sp.diff(b, q), q, 1, "-"), sp.Rational(1, 2)),
+        ),
+        remark=rf"So $e > 0$, and every pair is stretched by at least $\min e$: {low['1.0']:.5f} for $\gamma = 1$, {low['5.0']:.5f} for $\gamma = 5$.",
     )
 
 
-def _weight_step() -> Step:
-    """w = -1/L' = q/g, the factor (1-q)^gamma apart."""
-    return step(
-        r"$w = -1/L' = q\,h(q)$ with $h = 1/g$",
-        -q * sp.diff(symbols.focal_loss(q, g), q) / (1 - q) ** g,
-        symbols.gain(q, g) / (1 - q) ** g,
-    )
-
-
-@claim(
+@ours(
     "kk24.many_high_search",
-    source="KK24 section 3.3, open there",
-    statement=r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac1{n-1})$ let $T$ be the smallest temperature that never gives the top class more than the map "
+    "KK24 section 3.3, open there",
+    r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac1{n-1})$ let $T$ be the smallest temperature that never gives the top class more than the map "
     r"does. Distributions of $k - 1$ tied classes and one smaller, $k \le n$, ask for every temperature below it, and no others ask for more.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def many_high_search() -> Evidence:
     """With the T of the tied classes no point is given too much; with one smaller by a millionth a tied one is."""

@@ -1,105 +1,83 @@
-"""KK24 Prop. 5: does the map always raise confidence? And what holds instead."""
+"""KK24 Prop. 5: does the map raise confidence, and a higher gamma more? What holds for each number of classes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import flint
 import sympy as sp
 
-from focal_lib.theory.gain import confidence_threshold
+from focal_lib.theory.gain import confidence_threshold, critical_gamma
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
+from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, derivation, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import stationarity_steps
-from reproduction.theorems.lemmas.map_slope import map_slope_steps
-from reproduction.theorems.lemmas.published import published_threshold_step
-from reproduction.theorems.lemmas.sharpness import sharper_proof
-from reproduction.theorems.lemmas.threshold import gain_positive_step, threshold_steps
-from reproduction.theorems.lemmas.weight import printed_weight_steps, top_class_step
+from reproduction.theorems.lemmas import binary_map, confidence, entropy_ratio, gain, published, weight
 
 CHAPTER = "06_confidence"
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 q = symbols.q
 
 
-def drop(point: Sequence[str], g: str) -> flint.arb:
-    """q_max - p_max as a ball, for a point of exact decimals that sums to 1."""
-    with balls.precision():
-        probs = [balls.exact(v) for v in point]
-        mapped = formulas.focal_map(probs, balls.exact(g))
-        return probs[0] - mapped[0]
-
-
-@claim(
+@quoted(
     "kk24.prop5",
-    source="KK24 Prop. 5, App. A.5",
+    "KK24 Prop. 5, App. A.5",
     # 'for any gamma > 0': section 1
-    statement=r"After the map 'the $j$-th coordinate', of the predicted class, 'will be higher than or equal to all coordinates of the "
+    r"After the map 'the $j$-th coordinate', of the predicted class, 'will be higher than or equal to all coordinates of the "
     r"initial prediction': $\hat p_j \ge \max_i q_i = q_j$, for every $n$ and 'for any $\gamma > 0$'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "kk24_prop5_refuted", "kk24_prop5_refuted_4"),
     headline="the map never lowers the top probability",
     instead="true for two and three classes; for n classes from a sharp gamma on",
 )
 def prop5() -> Evidence:
     """Four classes, gamma = 1."""
-    point = ("0.333", "0.333", "0.333", "0.001")
     return Counterexample(
-        rf"$n = 4$, $\gamma = 1$, $q = ({', '.join(point)})$: the top probability falls", drop(point, "1")
+        r"$n = 4$, $\gamma = 1$, $q = (0.333, 0.333, 0.333, 0.001)$: the top probability falls",
+        confidence.drop_of_ties(1, ("0.333", 3), ("0.001", 1)),
     )
 
 
-@claim(
+@ours(
     "kk24.prop5_large",
-    source="KK24 Prop. 5, size of the effect",
-    statement=r"With 100 classes the top probability can fall by more than one point of 100.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 5, size of the effect",
+    r"With 100 classes the top probability can fall by more than one point of 100.",
     formal=formal("exact", "kk24_prop5_refuted_100"),
 )
 def prop5_large() -> Evidence:
     """gamma = 1, one class at 0.13, the others equal."""
-    rest = str((1 - sp.Rational("0.13")) / 99)
-    margin = drop(("0.13", *([rest] * 99)), "1") - balls.exact("0.01")
-    return Derivation(
-        (Step(r"$n = 100$, $\gamma = 1$, $q_{\max} = 0.13$, rest equal: falls by more than 0.01", bool(margin > 0)),)
+    margin = confidence.drop_of_ties(1, ("0.13", 1), (Fraction("0.87") / 99, 99)) - balls.exact("0.01")
+    return derivation(
+        Step(r"$n = 100$, $\gamma = 1$, $q_{\max} = 0.13$, rest equal: falls by more than 0.01", bool(margin > 0))
     )
 
 
-@claim(
+ours(
     "kk24.prop5_threshold",
-    source="KK24 Prop. 5, corrected",
-    statement=r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 5, corrected",
+    r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
+    lambda: derivation(
+        *weight.printed_weight_steps(),
+        weight.top_class_step(),
+        *gain.threshold_steps(),
+        published.threshold_step(),
+        remark=r"For $m = q_{\max} \ge \tau$: $h(q_i) \le \max(1, h(m)) = h(m)$ for every $i$, since $h \le 1$ up to $\tau$ and "
+        r"increases after it. Averaging with weights $q_i$ gives $S \le h(m)$.",
+    ),
     formal=formal("equivalent", "kk24_prop5_tau", "m20_unimodal", "m20_gain_ends"),
     corrects="kk24.prop5",
 )
-def prop5_threshold() -> Evidence:
-    """p_max >= q_max iff S = sum q_i h(q_i) <= h(q_max); above tau every h(q_i) <= h(q_max)."""
-    return Derivation(
-        (
-            *printed_weight_steps(),
-            top_class_step(),
-            *threshold_steps(),
-            published_threshold_step(),
-        ),
-        r"For $m = q_{\max} \ge \tau$: $h(q_i) \le \max(1, h(m)) = h(m)$ for every $i$, since $h \le 1$ up to $\tau$ and "
-        r"increases after it. Averaging with weights $q_i$ gives $S \le h(m)$.",
-    )
 
 
-@claim(
+@ours(
     "kk24.prop5_threshold_sharp",
-    source="KK24 Prop. 5, corrected",
-    statement=r"Below $\tau(\gamma)$, $\gamma > 0$, it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 5, corrected",
+    r"Below $\tau(\gamma)$, $\gamma > 0$, it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
     formal=formal("exact", "kk24_prop5_tau_sharp"),
     corrects="kk24.prop5",
 )
@@ -107,63 +85,48 @@ def prop5_threshold_sharp() -> Evidence:
     """S -> m h(m) + (1 - m) as n grows, above h(m) where h(m) < 1; examples just below tau."""
     m, h = sp.symbols("m h", positive=True)
     limit = (m * h + (1 - m)) - h
-    n = 10**4
-    falls = [_fall_equal_rest(g, Fraction(round(0.98e6 * confidence_threshold(g)), 10**6), n) for g in (1, 2, 3)]
-    return Derivation(
-        (
-            *printed_weight_steps(),
-            top_class_step(),
-            step(r"$\lim_n S - h(m) = (1-m)(1-h(m)) > 0$ for $h(m) < 1$", limit, (1 - m) * (1 - h)),
-            step(r"each other class has $h(q_i) \to h(0) = 1$: $b \to 0$", sp.limit(symbols.entropy_ratio(), q, 0), 0),
-            Step(
-                rf"for example at $0.98\,\tau$ and $n = 10^4$, $\gamma = 1, 2, 3$ (ball arithmetic): falls by at least "
-                rf"{min(float(f.mid()) for f in falls):.4f}",
-                all(bool(f > 0) for f in falls),
-            ),
-            *threshold_steps(),
-            published_threshold_step(),
-        )
+    falls = []
+    for gamma in (1, 2, 3):
+        top, others = Fraction(round(0.98e6 * confidence_threshold(gamma)), 10**6), 10**4 - 1
+        falls.append(confidence.drop_of_ties(gamma, (top, 1), ((1 - top) / others, others)))
+    return derivation(
+        *weight.printed_weight_steps(),
+        weight.top_class_step(),
+        step(r"$\lim_n S - h(m) = (1-m)(1-h(m)) > 0$ for $h(m) < 1$", (limit, (1 - m) * (1 - h))),
+        entropy_ratio.limit_step(r"each other class has $h(q_i) \to h(0) = 1$: $b \to 0$"),
+        Step(
+            rf"for example at $0.98\,\tau$ and $n = 10^4$, $\gamma = 1, 2, 3$ (ball arithmetic): falls by at least "
+            rf"{min(float(f.mid()) for f in falls):.4f}",
+            all(bool(f > 0) for f in falls),
+        ),
+        *gain.threshold_steps(),
+        published.threshold_step(),
     )
 
 
-def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
-    """q_max - p_max as a ball, one class at `top` and n - 1 equal ones."""
-    with balls.precision():
-        weight, ball = formulas.weight(balls.exact(top), balls.exact(g)), balls.exact(top)
-        rest = formulas.weight(balls.exact((1 - top) / (n - 1)), balls.exact(g))
-        return ball - weight / (weight + (n - 1) * rest)
-
-
-@claim(
+paraphrased(
     "kk24.prop5_two_classes",
-    source="KK24 Prop. 5, the case n = 2",
+    "KK24 Prop. 5, the case n = 2",
     # Prop. 5 as printed, at n = 2; the shape of the curve: section 3.2
-    statement=r"For $n = 2$ and $\gamma > 0$ the probability of the predicted class never becomes lower.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    r"For $n = 2$ and $\gamma > 0$ the probability of the predicted class never becomes lower.",
+    lambda: derivation(
+        *weight.printed_weight_steps(),
+        binary_map.stationarity_steps()[1],
+        *binary_map.map_slope_steps(),
+        remark=r"For two classes Eq. (1) has the odds $w(1-q)/w(q) = L'(q)/L'(1-q)$, those of the binary map, which is odd in logits with slope above 1: "
+        r"$|\operatorname{logit}\hat p| > |s|$.",
+    ),
     formal=formal("exact", "kk24_prop5_two_classes"),
 )
-def prop5_two_classes() -> Evidence:
-    """The slope of the logit map exceeds 1."""
-    return Derivation(
-        (*printed_weight_steps(), stationarity_steps()[1], *map_slope_steps()),
-        r"For two classes Eq. (1) has the odds $w(1-q)/w(q) = L'(q)/L'(1-q)$, those of the binary map, which is odd in logits with slope above 1: "
-        r"$|\operatorname{logit}\hat p| > |s|$.",
-    )
 
-
-@claim(
+quoted(
     "kk24.prop5_sublemma",
-    source="KK24 App. A.5, statement 1",
-    statement=r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
+    "KK24 App. A.5, statement 1",
+    r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
     r"$f(\lambda x) \ge \lambda f(x)$.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    lambda: derivation(sublemma_step()),
     formal=formal("exact", "kk24_prop5_sublemma"),
 )
-def prop5_sublemma() -> Evidence:
-    """Concavity between x and 0, with f(0) = 0."""
-    return Derivation((sublemma_step(),))
 
 
 def sublemma_step(at_zero: int = 0) -> Step:
@@ -177,15 +140,11 @@ def sublemma_step(at_zero: int = 0) -> Step:
 
     return step(
         r"$f(\lambda x + (1-\lambda)\cdot 0) - \lambda f(x) - (1-\lambda)f(0) \ge 0$ is $f(\lambda x) - \lambda f(x) \ge 0$",
-        above_chord(x, sp.S.Zero).subs(f(0), at_zero),
-        f(lam * x) - lam * f(x),
+        (above_chord(x, sp.S.Zero).subs(f(0), at_zero), f(lam * x) - lam * f(x)),
     )
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
-# The sentence after it needs the other sign.
-add_quoted(
+quoted(
     "kk24.prop5_positive",
     "KK24 App. A.5, proof",
     r"'Moreover $f(q_k) > 0$ due to monotonicity.'",
@@ -195,43 +154,31 @@ add_quoted(
     ),
 )
 
-
-@claim(
+ours(
     "kk24.prop5_positive_corrected",
-    source="KK24 App. A.5, corrected",
-    statement=r"For $\gamma \ge 0$ $f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 App. A.5, corrected",
+    r"For $\gamma \ge 0$ $f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
+    lambda: derivation(gain.positive_step(), remark=r"$f = -q/g$."),
     formal=formal("exact", "kk24_prop5_negative_f"),
     corrects="kk24.prop5_positive",
 )
-def prop5_positive_corrected() -> Evidence:
-    """f = -q/g with g = (1-q)^gamma (1 + gamma b) > 0."""
-    return Derivation((gain_positive_step(),), r"$f = -q/g$.")
 
-
-@claim(
+paraphrased(
     "kk24.prop5_dominates",
-    source="KK24 App. A.5, proof",
+    "KK24 App. A.5, proof",
     # the exponent is damaged here and legible in the display before, where the sign of L''/L'^2 is not
-    statement=r"The term with a power of $1-q$ in $f' = (1/L')'$, 'which is monotonically decreasing, will dominate other terms'.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
-)
-def prop5_dominates() -> Evidence:
-    """Which term is meant hangs on a sign and an exponent that are lost."""
-    return Unchecked(
+    r"The term with a power of $1-q$ in $f' = (1/L')'$, 'which is monotonically decreasing, will dominate other terms'.",
+    lambda: Unchecked(
         "the sign in front of the quotient and the exponent of the term are not legible: $-(1-q)^{-\\gamma}$ decreases, as "
         "said, $(1-q)^{-\\gamma}$ increases; what the sentence concludes, that $f$ is concave, is kk24.prop4_inflection"
-    )
+    ),
+)
 
 
-@claim(
+@ours(
     "kk24.prop5_near_uniform",
-    source="KK24 Prop. 5, corrected",
-    statement=r"For $\gamma > 0$, next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 Prop. 5, corrected",
+    r"For $\gamma > 0$, next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
     formal=formal("exact", "kk24_prop5_near_uniform"),
     corrects="kk24.prop5",
 )
@@ -242,30 +189,26 @@ def prop5_near_uniform() -> Evidence:
     # the other classes' deviations sum to -delta_1; to first order each class adds w' times its own
     excess = sp.diff(w(1 / n + e * m) + w(1 / n + e * others) - h(1 / n + e * m), e).doit().subs(e, 0).doit()
     slope = sp.Derivative(h(q), q).subs(q, 1 / n).doit()
-    return Derivation(
-        (
-            *printed_weight_steps(),
-            top_class_step(),
-            step(
-                r"$\frac{d}{d\varepsilon}\big[\sum_i w(\frac1n+\varepsilon\delta_i) - h(\frac1n+\varepsilon\delta_1)\big]_0 = "
-                r"w'(\frac1n)\sum_i\delta_i - h'(\frac1n)\,\delta_1 = -h'(\frac1n)\,\delta_1$, as $\sum_i\delta_i = 0$",
-                excess.subs(others, -m).doit(),
-                -slope * m,
-            ),
-            *threshold_steps(),
+    return derivation(
+        *weight.printed_weight_steps(),
+        weight.top_class_step(),
+        step(
+            r"$\frac{d}{d\varepsilon}\big[\sum_i w(\frac1n+\varepsilon\delta_i) - h(\frac1n+\varepsilon\delta_1)\big]_0 = "
+            r"w'(\frac1n)\sum_i\delta_i - h'(\frac1n)\,\delta_1 = -h'(\frac1n)\,\delta_1$, as $\sum_i\delta_i = 0$",
+            (excess.subs(others, -m).doit(), -slope * m),
         ),
-        r"$h = 1/g$ falls before $p^*$ and rises after it, so the excess is positive, and the top falls, exactly when "
+        *gain.threshold_steps(),
+        remark=r"$h = 1/g$ falls before $p^*$ and rises after it, so the excess is positive, and the top falls, exactly when "
         r"$\frac1n < p^*$.",
     )
 
 
-@claim(
+@quoted(
     "kk24.fig5_others_fall",
-    source="KK24 section 3.3 on Fig. 5",
-    statement=r"'The predicted distribution becomes sharper, meaning that the highest predicted probability becomes higher while all "
+    "KK24 section 3.3 on Fig. 5",
+    r"'The predicted distribution becomes sharper, meaning that the highest predicted probability becomes higher while all "
     r"others - become lower' ($n = 3$).",
     chapter="05_simplex",
-    fidelity="quoted",
 )
 def fig5_others_fall() -> Evidence:
     """The second class rises too."""
@@ -275,14 +218,111 @@ def fig5_others_fall() -> Evidence:
     return Counterexample(r"$\gamma = 1$, $q = (0.40, 0.39, 0.21)$: the second class rises", rise)
 
 
-@claim(
+ours(
     "kk24.fig5_lowest_falls",
-    source="KK24 section 3.3 on Fig. 5, corrected",
-    statement=r"For $n = 3$ and $\gamma > 0$ the lowest probability becomes lower, unless it is 0 or $\frac13$.",
+    "KK24 section 3.3 on Fig. 5, corrected",
+    r"For $n = 3$ and $\gamma > 0$ the lowest probability becomes lower, unless it is 0 or $\frac13$.",
+    lambda: confidence.sharper_proof(),
     chapter="05_simplex",
-    fidelity="ours",
     corrects="kk24.fig5_others_fall",
 )
-def fig5_lowest_falls() -> Evidence:
-    """It falls as gamma grows, from gamma = 0, where the map is the identity."""
-    return sharper_proof()
+
+
+@ours(
+    "kk24.prop5_n_fails",
+    "KK24 Prop. 5, corrected for each n",
+    r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
+    formal=formal("exact", "kk24_prop5_gamma_star", "kk24_prop5_n_fails"),
+    corrects="kk24.prop5",
+)
+def prop5_n_fails() -> Evidence:
+    """n - 1 tied classes and a small last one."""
+    steps = [*confidence.tied_classes_fall_steps(), *confidence.critical_gamma_steps(), published.critical_gamma_step()]
+    last = Fraction(1, 10**6)
+    for classes in (4, 5, 7, 10):
+        gamma = Fraction(round(900 * critical_gamma(classes)), 1000)
+        fall = confidence.drop_of_ties(gamma, ((1 - last) / (classes - 1), classes - 1), (last, 1))
+        steps.append(Step(rf"for example $n = {classes}$ at $0.9\,\gamma^*$, in ball arithmetic", bool(fall > 0)))
+    return Derivation(tuple(steps))
+
+
+@ours(
+    "kk24.prop5_n_holds",
+    "KK24 Prop. 5, corrected for each n",
+    r"For $n \ge 4$ and $\gamma \ge \gamma^*(\frac{1}{n-1})$ confidence never falls.",
+    formal=formal("exact", "kk24_prop5_gamma_star"),
+    corrects="kk24.prop5",
+)
+def prop5_n_holds() -> Evidence:
+    """A concave difference that is not negative at its ends."""
+    found = confidence.confidence_proof()
+    return replace(found, steps=(*found.steps, published.critical_gamma_step()))
+
+
+paraphrased(
+    "kk24.prop5_three_classes",
+    "KK24 Prop. 5, the case n = 3; section 3.3 on Fig. 5",
+    r"For $n = 3$ the highest predicted probability never becomes lower, for any $\gamma > 0$.",
+    lambda: confidence.confidence_proof(),
+    formal=formal("exact", "kk24_prop5_three_classes"),
+)
+
+reading(
+    "kk24.sharper_gamma",
+    "KK24 section 3.3 on Fig. 5",
+    r"'Moreover, the higher $\gamma$ is, the sharper the effect becomes.' (Taken as: for three classes, as in the figure, the highest "
+    r"probability of the map never falls as $\gamma$ grows, and the lowest falls unless it is 0 or $\frac13$.)",
+    lambda: confidence.sharper_proof(),
+)
+
+
+@ours(
+    "kk24.sharper_gamma_n",
+    "KK24 section 3.3, carried to more classes",
+    r"With $n \ge 4$ classes the highest probability never falls as $\gamma$ grows, at any point of the simplex from $\gamma^\circ = "
+    r"-\frac{1}{\log(1-p_0)} - \frac{1}{b(p_0)} > 0$ on, $p_0 = \frac{1}{n-1}$; below it there are points where a higher $\gamma$ is less sharp.",
+)
+def sharper_gamma_n() -> Evidence:
+    """v(1/(n-1)) changes sign at gamma°; below it n - 1 tied classes fall."""
+    g, rest, ratio = sp.symbols("gamma a b", positive=True)  # -log(1 - p0), b(p0)
+    v = rest - ratio / (1 + g * ratio)
+    ball = turning_gamma("1/3")
+    return derivation(
+        *confidence.sharper_steps(),
+        step(
+            r"$v(p_0) = a - \frac{b}{1+\gamma b}$ with $a = -\log(1-p_0)$, $b = b(p_0)$ increases in $\gamma$",
+            (sp.diff(v, g), ratio**2 / (1 + g * ratio) ** 2),
+        ),
+        step(r"and is 0 at $\gamma^\circ = \frac1a - \frac1b$", (v.subs(g, 1 / rest - 1 / ratio), 0)),
+        step(
+            r"which is positive for $p_0 < \frac12$: $b - a = \frac{f(p_0)}{1-p_0}$",
+            (symbols.entropy_ratio() + sp.log(1 - q), ((1 - q) * sp.log(1 - q) - q * sp.log(q)) / (1 - q)),
+        ),
+        *entropy_ratio.terms_steps(),
+        step(
+            r"$v$ is the derivative of $\log w$ by $\gamma$, at $\gamma = 0$ it is $-\log(1-q) - b$",
+            (confidence.weight_growth().subs(symbols.gamma, 0), -sp.log(1 - q) - symbols.entropy_ratio()),
+        ),
+        Step(
+            rf"$n = 4$: $\gamma^\circ = {float(ball.mid()):.4f}$; from $\gamma = 0$ to $\frac12$ the highest of $(0.33, 0.33, 0.33, 0.01)$ falls, in "
+            "ball arithmetic",
+            bool(ball > balls.exact("1/2") and less_sharp(("0.33", "0.33", "0.33", "0.01"), "0", "1/2")),
+        ),
+        remark=rf"{confidence.SHARPER} Below $\gamma^\circ$: with $n - 1$ classes tied at $m$ and one at $\varepsilon$ the derivative of $\log\hat p$ of the tied ones is "
+        r"$\hat p_\varepsilon\,(v(m) - v(\varepsilon))$, negative for small $\varepsilon$, as $v(m) - v(\varepsilon) \to v(p_0) < 0$.",
+    )
+
+
+def turning_gamma(p0: str) -> flint.arb:
+    """-1/log(1 - p0) - 1/b(p0) as a ball."""
+    with balls.precision():
+        p = balls.exact(p0)
+        return -1 / (1 - p).log() + (1 - p) / (p * p.log())
+
+
+def less_sharp(point: tuple[str, ...], low: str, high: str) -> bool:
+    """Whether the map of the higher gamma gives the first class less than that of the lower one."""
+    with balls.precision():
+        probs = [balls.exact(v) for v in point]
+        mapped = [formulas.focal_map(probs, balls.exact(gamma))[0] for gamma in (low, high)]
+        return bool(mapped[1] < mapped[0])

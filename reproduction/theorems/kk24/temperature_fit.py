@@ -6,22 +6,20 @@ import functools
 
 import numpy as np
 
-from focal_lib.theory.closest_temperature import (
-    PAPER_CUBE,
-    SIMPLEX,
-    ClosestTemperature,
-    closest_temperature,
-    fit_line,
-)
+from focal_lib.theory.closest_temperature import PAPER_CUBE, SIMPLEX, ClosestTemperature, closest_temperature, fit_line
 from focal_lib.theory.largest_deviation import DeviationSearch
 from focal_lib.theory.temperature_bounds import temperature_bounds
 from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import All, Counterexample, Evidence, Search
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 
 CHAPTER = "07_temperature_fit"
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 NEAR_CORNER = 0.8  # top probability; ours
 SAME_HEIGHT = 1e-6  # of two hills of the deviation
 GAMMAS = tuple(float(g) for g in np.arange(0, 10.01, 0.5))
@@ -39,12 +37,19 @@ def line(n: int, reach: float = SIMPLEX, up_to: float = 10.0) -> tuple[float, fl
     return fit_line(list(kept), list(kept.values()))
 
 
-def _line_measured(n: int, reach: float, slope: float, intercept: float, printed: str) -> All:
-    measured = line(n, reach)
+def _line_measured(found: tuple[float, float], printed: dict[str, float]) -> All:
+    """Slope and intercept, by name, within 0.01 and 0.03 of what is printed."""
+    parts = zip(printed.items(), found, (0.01, 0.03), strict=True)
+    return All(tuple(Measurement(name, f"{value}", one, value, off) for (name, value), one, off in parts))
+
+
+def _temperatures_measured(printed: dict[float, float], tolerance: float) -> All:
+    """T of three classes for each gamma."""
+    found = fits(3, PAPER_CUBE)
     return All(
-        (
-            Measurement("slope", f"{slope}", measured[0], slope, 0.01),
-            Measurement(f"intercept of {printed}", f"{intercept}", measured[1], intercept, 0.03),
+        tuple(
+            Measurement(rf"$T$ at $\gamma = {g:g}$", str(t), found[g].temperature, t, tolerance)
+            for g, t in printed.items()
         )
     )
 
@@ -55,33 +60,20 @@ def _as_line(found: All) -> str:
     return f"1/T = {slope:.2f} gamma + {intercept:.2f}"
 
 
-@claim(
+reading(
     "kk24.fig2_line",
-    source="KK24 section 3.2, Fig. 2 left",
-    # the range of gamma is not printed
-    statement=r"The closest temperature to the binary map follows 'the linear fit $\frac1T \approx 0.95\cdot\gamma + 0.85$'. (Taken as: within 0.01 and 0.03 of least squares "
+    "KK24 section 3.2, Fig. 2 left",
+    r"The closest temperature to the binary map follows 'the linear fit $\frac1T \approx 0.95\cdot\gamma + 0.85$'. (Taken as: within 0.01 and 0.03 of least squares "
     r"for $\gamma$ up to 7. The range is not printed, and the line depends on it.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: _line_measured(line(2, up_to=7), {r"slope, $\gamma \le 7$": 0.95, "intercept": 0.85}),
 )
-def fig2_line() -> Evidence:
-    """Least squares for gamma up to 7; the range is not printed, up to 10 gives (0.9645, 0.7959)."""
-    measured = line(2, up_to=7)
-    return All(
-        (
-            Measurement(r"slope, $\gamma \le 7$", "0.95", measured[0], 0.95, 0.01),
-            Measurement("intercept", "0.85", measured[1], 0.85, 0.03),
-        )
-    )
 
 
-@claim(
+@ours(
     "kk24.fig2_line_range",
-    source="KK24 section 3.2, over the range that section 3.3 prints",
-    statement=r"Fitted for $\gamma$ up to 10, the range printed for three classes, the binary line is about $\frac1T = 0.96\gamma + 0.80$, not "
+    "KK24 section 3.2, over the range that section 3.3 prints",
+    r"Fitted for $\gamma$ up to 10, the range printed for three classes, the binary line is about $\frac1T = 0.96\gamma + 0.80$, not "
     r"$0.95\gamma + 0.85$.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def fig2_line_range() -> Evidence:
     """Least squares for gamma up to 10."""
@@ -101,12 +93,10 @@ def fig2_line_range() -> Evidence:
     )
 
 
-@claim(
+@paraphrased(
     "kk24.fig2_error",
-    source="KK24 Fig. 2, section 3.2",
-    statement=r"The largest error of the closest temperature is below $10^{-3}$ (binary).",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "KK24 Fig. 2, section 3.2",
+    r"The largest error of the closest temperature is below $10^{-3}$ (binary).",
     headline="closest temperature, error below 0.001",
     instead=lambda found: f"up to {found.measured:.4f}",
 )
@@ -116,12 +106,10 @@ def fig2_error() -> Evidence:
     return Measurement(r"largest error at $\gamma = 0.4$", r"$< 10^{-3}$", worst, holds=worst < 1e-3)
 
 
-@claim(
+@ours(
     "kk24.fig2_error_corrected",
-    source="KK24 section 3.2, corrected",
-    statement=r"The largest error is below $1.3\cdot10^{-3}$, reached near $\gamma = 0.4$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KK24 section 3.2, corrected",
+    r"The largest error is below $1.3\cdot10^{-3}$, reached near $\gamma = 0.4$.",
     corrects="kk24.fig2_error",
 )
 def fig2_error_corrected() -> Evidence:
@@ -130,12 +118,10 @@ def fig2_error_corrected() -> Evidence:
     return Search(r"$\gamma \in [0.1, 3]$, for each the largest error over all logits", 30, 1.3e-3 - max(errors))
 
 
-@claim(
+@paraphrased(
     "kk24.fig2_caption",
-    source="KK24 Fig. 2 right, caption",
-    statement=r"The closest temperatures for $\gamma = 0.5$ and $3$ are $T = 0.76$ and $0.36$.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "KK24 Fig. 2 right, caption",
+    r"The closest temperatures for $\gamma = 0.5$ and $3$ are $T = 0.76$ and $0.36$.",
     formal=formal("equivalent", "kk24_not_closest", "kk24_section32_numbers", "gamma_c_value"),
 )
 def fig2_caption() -> Evidence:
@@ -151,92 +137,58 @@ def fig2_caption() -> Evidence:
     )
 
 
-@claim(
+ours(
     "kk24.fig2_caption_corrected",
-    source="KK24 Fig. 2 right, corrected",
-    statement=r"0.76 and 0.36 are the printed line $1/(0.95\gamma+0.85)$ at $\gamma = 0.5$ and $\gamma = 2$.",
-    chapter=CHAPTER,
-    fidelity="ours",
-    corrects="kk24.fig2_caption",
-)
-def fig2_caption_corrected() -> Evidence:
-    """The printed line, rounded to two digits."""
-    return All(
+    "KK24 Fig. 2 right, corrected",
+    r"0.76 and 0.36 are the printed line $1/(0.95\gamma+0.85)$ at $\gamma = 0.5$ and $\gamma = 2$.",
+    lambda: All(
         tuple(
             Measurement(rf"line at $\gamma = {g}$", str(t), 1 / (0.95 * g + 0.85), t, 6e-3)
             for g, t in ((0.5, 0.76), (2.0, 0.36))
         )
-    )
+    ),
+    corrects="kk24.fig2_caption",
+)
 
-
-@claim(
+reading(
     "kk24.fig6_line",
-    source="KK24 Fig. 6, left, section 3.3",
-    statement=r"For three classes the line 'could be approximated with a function $\frac1T \approx 0.64\cdot\gamma + 0.91$'. (Taken as: within 0.01 "
+    "KK24 Fig. 6, left, section 3.3",
+    r"For three classes the line 'could be approximated with a function $\frac1T \approx 0.64\cdot\gamma + 0.91$'. (Taken as: within 0.01 "
     r"and 0.03 of least squares; $\gamma$ up to 10, logits in $(-5, 5)$, as printed.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: _line_measured(line(3, PAPER_CUBE), {"slope": 0.64, "intercept of three classes": 0.91}),
     headline="three classes: 1/T = 0.64 gamma + 0.91",
 )
-def fig6_line() -> Evidence:
-    """Sup norm, logits in (-5, 5), least squares over gamma up to 10."""
-    return _line_measured(3, PAPER_CUBE, 0.64, 0.91, "three classes")
 
-
-@claim(
+paraphrased(
     "kk24.fig6_error",
-    source="KK24 section 3.3, Fig. 6 right",
-    statement=r"For three classes the error of the closest temperature rises to 8 % at $\gamma = 9$ (logits in $(-5, 5)$).",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "KK24 section 3.3, Fig. 6 right",
+    r"For three classes the error of the closest temperature rises to 8 % at $\gamma = 9$ (logits in $(-5, 5)$).",
+    lambda: Measurement(r"largest error at $\gamma = 9$", "8 %", fits(3, PAPER_CUBE)[9.0].error, 0.08, 0.005),
 )
-def fig6_error() -> Evidence:
-    """0.077."""
-    return Measurement(r"largest error at $\gamma = 9$", "8 %", fits(3, PAPER_CUBE)[9.0].error, 0.08, 0.005)
 
-
-@claim(
+paraphrased(
     "kk24.fig5_caption",
-    source="KK24 Fig. 5, caption",
-    statement=r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
+    "KK24 Fig. 5, caption",
+    r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
+    lambda: _temperatures_measured({1.0: 0.81, 3.0: 0.46}, 0.01),
     chapter="05_simplex",
-    fidelity="paraphrased",
 )
-def fig5_caption() -> Evidence:
-    """0.658 and 0.356."""
-    return All(
-        tuple(
-            Measurement(rf"$T$ at $\gamma = {g:g}$", str(t), fits(3, PAPER_CUBE)[g].temperature, t, 0.01)
-            for g, t in ((1.0, 0.81), (3.0, 0.46))
-        )
-    )
 
-
-@claim(
+ours(
     "kk24.fig5_caption_corrected",
-    source="KK24 Fig. 5, corrected",
-    statement=r"0.81 and 0.46 are the closest temperatures at $\gamma = 0.5$ and $2$.",
+    "KK24 Fig. 5, corrected",
+    r"0.81 and 0.46 are the closest temperatures at $\gamma = 0.5$ and $2$.",
+    lambda: _temperatures_measured({0.5: 0.81, 2.0: 0.46}, 0.006),
     chapter="05_simplex",
-    fidelity="ours",
     corrects="kk24.fig5_caption",
 )
-def fig5_caption_corrected() -> Evidence:
-    """0.806 and 0.465."""
-    return All(
-        tuple(
-            Measurement(rf"$T$ at $\gamma = {g:g}$", str(t), fits(3, PAPER_CUBE)[g].temperature, t, 0.006)
-            for g, t in ((0.5, 0.81), (2.0, 0.46))
-        )
-    )
 
 
-@claim(
+@quoted(
     "kk24.temperature_below_one",
-    source="KK24 section 3.3, Fig. 6 left",
-    statement=r"'For all positive $\gamma$, the temperature is lower than one'; 'moreover, lower temperature, which means higher sharpness, "
+    "KK24 section 3.3, Fig. 6 left",
+    r"'For all positive $\gamma$, the temperature is lower than one'; 'moreover, lower temperature, which means higher sharpness, "
     r"corresponds to higher $\gamma$' (the closest one, three classes, logits in $(-5, 5)$, $\gamma \le 10$).",
-    chapter=CHAPTER,
-    fidelity="quoted",
 )
 def temperature_below_one() -> Evidence:
     """Of 0.01 and the gammas of the fit: the largest T, and the largest step of T."""
@@ -253,65 +205,52 @@ def temperature_below_one() -> Evidence:
     )
 
 
-@claim(
+@reading(
     "kk24.typical_temperature",
-    source="KK24 section 4.1",
-    statement=r"The map 'is close to temperature scaling with a temperature of about 0.4-0.5 for commonly used $\gamma$ parameters'. (Taken as: to one "
+    "KK24 section 4.1",
+    r"The map 'is close to temperature scaling with a temperature of about 0.4-0.5 for commonly used $\gamma$ parameters'. (Taken as: to one "
     r"digit, for the $\gamma = 2$ and $3$ that section 2 names as recommended, with the three classes of section 3.3.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def typical_temperature() -> Evidence:
     """0.46 and 0.36."""
-    parts = []
-    for g in (2.0, 3.0):
-        found = fits(3, PAPER_CUBE)[g].temperature
-        parts.append(Measurement(rf"$T$ at $\gamma = {g:g}$, three classes", "about 0.4-0.5", found, 0.45, 0.1))
-    return All(tuple(parts))
+    found = fits(3, PAPER_CUBE)
+    quantity = r"$T$ at $\gamma = {:g}$, three classes"
+    return All(
+        tuple(Measurement(quantity.format(g), "about 0.4-0.5", found[g].temperature, 0.45, 0.1) for g in (2.0, 3.0))
+    )
 
 
-@claim(
+@ours(
     "kk24.typical_temperature_classes",
-    source="KK24 section 4.1, for other numbers of classes",
-    statement=r"It depends on the number of classes: at $\gamma = 2$ and $3$ the closest temperature is 0.37 and 0.28 for two, 0.66 and 0.57 for ten, "
+    "KK24 section 4.1, for other numbers of classes",
+    r"It depends on the number of classes: at $\gamma = 2$ and $3$ the closest temperature is 0.37 and 0.28 for two, 0.66 and 0.57 for ten, "
     r"as many as CIFAR-10 has (over the whole simplex).",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def typical_temperature_classes() -> Evidence:
     """Below for two classes, above for ten."""
     parts = []
-    for n, at in ((2, (0.37, 0.28)), (10, (0.66, 0.57))):
-        for g, stated in zip((2.0, 3.0), at, strict=True):
-            found = closest_temperature(g, n).temperature
-            parts.append(
-                Measurement(rf"$T$ at $\gamma = {g:g}$, {n} classes", f"{stated}", found, stated, 0.005, said="stated")
-            )
+    for n, g, stated in ((2, 2.0, 0.37), (2, 3.0, 0.28), (10, 2.0, 0.66), (10, 3.0, 0.57)):
+        quantity, found = rf"$T$ at $\gamma = {g:g}$, {n} classes", closest_temperature(g, n).temperature
+        parts.append(Measurement(quantity, f"{stated}", found, stated, 0.005, said="stated"))
     return All(tuple(parts))
 
 
-@claim(
+reading(
     "kk24.four_line",
-    source="KK24 section 3.3",
-    statement=r"For four classes 'a similar linear dependency trend: $\frac1T \approx 0.47\cdot\gamma + 0.85$'. (Taken as: within 0.01 and "
+    "KK24 section 3.3",
+    r"For four classes 'a similar linear dependency trend: $\frac1T \approx 0.47\cdot\gamma + 0.85$'. (Taken as: within 0.01 and "
     r"0.03, logits as for three classes, $\gamma$ up to 10.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: _line_measured(line(4, PAPER_CUBE), {"slope": 0.47, "intercept of four classes": 0.85}),
     headline="four classes: 1/T = 0.47 gamma + 0.85",
     instead=_as_line,
 )
-def four_line() -> Evidence:
-    """Slope 0.49, intercept 0.96."""
-    return _line_measured(4, PAPER_CUBE, 0.47, 0.85, "four classes")
 
 
-@claim(
+@reading(
     "kk24.four_error",
-    source="KK24 section 3.3",
-    statement=r"For four classes a 'similar maximum approximation error of up to 8 % on probability scale for larger $\gamma$ as in' "
+    "KK24 section 3.3",
+    r"For four classes a 'similar maximum approximation error of up to 8 % on probability scale for larger $\gamma$ as in' "
     r"three. (Taken as: below 8.5 %, logits as for three classes, $\gamma$ up to 10.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def four_error() -> Evidence:
     """Above 8 % from gamma = 3 on."""
@@ -319,14 +258,12 @@ def four_error() -> Evidence:
     return Measurement(r"largest error, $\gamma \le 10$", "8 %", worst, holds=worst < 0.085)
 
 
-@claim(
+@reading(
     "kk24.fig7_corners",
-    source="KK24 section 3.3, Fig. 7",
-    statement=r"'The highest difference between these two transformations could be seen near the corners' of the simplex, between map and closest "
+    "KK24 section 3.3, Fig. 7",
+    r"'The highest difference between these two transformations could be seen near the corners' of the simplex, between map and closest "
     rf"temperature, $\gamma = 0.5$ and $3$. (Taken as: where it is highest the top probability is above {NEAR_CORNER:g}, our threshold; of several such "
     r"points the one nearest to a corner. Logits as for the lines of three classes.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig7_corners() -> Evidence:
     """The top probability where the deviation is largest; at a temperature that makes it least two hills are as high."""

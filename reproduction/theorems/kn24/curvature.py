@@ -6,42 +6,25 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls
-from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step, step_of_several
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.evidence import Evidence, Step, Unchecked, derivation, step
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
-from reproduction.theorems.lemmas.gain_curvature import (
-    gain_concave_steps,
-    gain_curvature_steps,
-    gain_of_b,
-    over_power,
-    slope_over_power,
-)
-from reproduction.theorems.lemmas.threshold import gain_limit_steps
+from reproduction.theorems.lemmas import entropy_ratio, gain
+from reproduction.theorems.lemmas.entropy_ratio import b
 
 CHAPTER = "11_curvature"
-q, s = symbols.q, symbols.s
-g = sp.Symbol("gamma", positive=True)
+quoted = Rows(CHAPTER, "quoted")
+ours = Rows(CHAPTER, "ours")
+q, s, g = symbols.q, symbols.s, symbols.g
 r = 1 - q
-b = sp.Function("b")(q)
-
-
-def gain_of_loss_step() -> Step:
-    """M20's g is the slope of focal loss over that of cross-entropy."""
-    return step(
-        r"$-q\,L' = g$",
-        (-q * sp.diff(symbols.focal_loss(q, g), q) - symbols.gain(q, g)) / (1 - q) ** (g - 1),
-        0,
-        lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
-    )
 
 
 def in_probability_steps() -> tuple[Step, ...]:
     """The second derivative in p over that of cross-entropy is g - q g'."""
     f = sp.Function("g")(q)
     return (
-        gain_of_loss_step(),
-        step(r"$L' = -g/q$, so $q^2L'' = g - q\,g'$", q**2 * sp.diff(-f / q, q), f - q * sp.diff(f, q)),
+        gain.of_loss_step(),
+        step(r"$L' = -g/q$, so $q^2L'' = g - q\,g'$", (q**2 * sp.diff(-f / q, q), f - q * sp.diff(f, q))),
     )
 
 
@@ -51,17 +34,12 @@ def in_logit_steps() -> tuple[Step, ...]:
     sigmoid = 1 / (1 + sp.exp(-s))
     in_logit = sp.diff(-f(sigmoid) * (1 - sigmoid), s)
     return (
-        gain_of_loss_step(),
+        gain.of_loss_step(),
         step(
             r"$\frac{d}{ds}L = -g\,(1-q)$ and $\frac{d^2}{ds^2}L = q(1-q)\,\big[g - (1-q)g'\big]$",
-            (in_logit - _at_sigmoid(q * (1 - q) * (f(q) - (1 - q) * sp.diff(f(q), q)), sigmoid)).doit(),
-            0,
+            ((in_logit - (q * (1 - q) * (f(q) - (1 - q) * sp.diff(f(q), q))).subs(q, sigmoid)).doit(), 0),
         ),
     )
-
-
-def _at_sigmoid(expression: sp.Expr, sigmoid: sp.Expr) -> sp.Expr:
-    return expression.subs(q, sigmoid)
 
 
 def _ball(expression: sp.Expr, point: str, gamma: int) -> flint.arb:
@@ -70,59 +48,44 @@ def _ball(expression: sp.Expr, point: str, gamma: int) -> flint.arb:
         return function(balls.exact(point))
 
 
-@claim(
+ours(
     "kn24.curvature_probability_low",
-    source="KN24 on curvature, of the loss itself as a function of p",
-    statement=r"For $0 < \gamma \le 1$ the second derivative of focal loss in $p$ is larger than that of cross-entropy for every $p$: $p^2L'' > 1$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KN24 on curvature, of the loss itself as a function of p",
+    r"For $0 < \gamma \le 1$ the second derivative of focal loss in $p$ is larger than that of cross-entropy for every $p$: $p^2L'' > 1$.",
+    lambda: derivation(
+        *in_probability_steps(),
+        *gain.concave_steps(),
+        step(r"$(g - qg')' = -qg'' > 0$", *_slope_of_ratio()),
+        step(
+            r"and at 0 it is $g(0) - 0 = 1$: $q\,b' \to 0$",
+            (sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0),
+        ),
+    ),
 )
-def curvature_probability_low() -> Evidence:
-    """g is strictly concave for gamma <= 1, so g - q g' increases from 1."""
-    return Derivation(
-        (
-            *in_probability_steps(),
-            *gain_concave_steps(),
-            step(r"$(g - qg')' = -qg'' > 0$", *_slope_of_ratio()),
-            step(
-                r"and at 0 it is $g(0) - 0 = 1$: $q\,b' \to 0$",
-                sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),
-                0,
-            ),
-        )
-    )
 
 
-@claim(
+@ours(
     "kn24.curvature_probability_high",
-    source="KN24 on curvature, of the loss itself as a function of p",
-    statement=r"For every $\gamma > 1$ the second derivative of focal loss in $p$ is smaller than that of cross-entropy exactly above one point, "
+    "KN24 on curvature, of the loss itself as a function of p",
+    r"For every $\gamma > 1$ the second derivative of focal loss in $p$ is smaller than that of cross-entropy exactly above one point, "
     r"0.7905 for $\gamma = 2$, 0.6231 for 3, 0.4500 for 5.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def curvature_probability_high() -> Evidence:
     """q^2 L'' = g - q g' starts at 1, rises while g'' < 0, then falls to 0 at q = 1."""
     rest, above = sp.symbols("r h", positive=True)  # 1 - q, gamma - 1
-    per_power = slope_over_power()
-    return Derivation(
-        (
-            *in_probability_steps(),
-            *gain_curvature_steps(),
-            step(r"$(g - qg')' = -qg''$: it rises from 1, then falls", *_slope_of_ratio()),
-            step(
-                r"from 1: $q\,b' \to 0$ as $q \to 0$",
-                sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),
-                0,
-            ),
-            *gain_limit_steps()[1:],
-            step_of_several(
-                r"so to 0 at $q = 1$ for $\gamma > 1$, as $g'/r^{\gamma-1} \to -\gamma(1+\gamma)$, $r = 1-q$, stays finite",
-                (sp.limit(per_power, q, 1, "-"), -g * (1 + g)),
-                (sp.limit(rest**above, rest, 0, "+"), 0),
-            ),
-            _crossings(symbols.probability_curvature_ratio(q, g), {2: "0.7905", 3: "0.6231", 5: "0.4500"}),
-        )
+    per_power = gain.slope_over_power()
+    return derivation(
+        *in_probability_steps(),
+        *gain.curvature_steps(),
+        step(r"$(g - qg')' = -qg''$: it rises from 1, then falls", *_slope_of_ratio()),
+        step(r"from 1: $q\,b' \to 0$ as $q \to 0$", (sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0)),
+        *gain.limit_steps()[1:],
+        step(
+            r"so to 0 at $q = 1$ for $\gamma > 1$, as $g'/r^{\gamma-1} \to -\gamma(1+\gamma)$, $r = 1-q$, stays finite",
+            (sp.limit(per_power, q, 1, "-"), -g * (1 + g)),
+            (sp.limit(rest**above, rest, 0, "+"), 0),
+        ),
+        _crossings(symbols.probability_curvature_ratio(q, g), {2: "0.7905", 3: "0.6231", 5: "0.4500"}),
     )
 
 
@@ -141,29 +104,25 @@ def _crossings(ratio: sp.Expr, points: dict[int, str]) -> Step:
     return Step(r"the points are right to the digits shown, by signs on both sides in ball arithmetic", all(signs))
 
 
-@claim(
+@ours(
     "kn24.curvature_logit_larger",
-    source="KN24 on curvature, of the loss itself as a function of the true class' logit",
-    statement=r"In the logit of the true class the second derivative of focal loss can be more than twice that of cross-entropy: $\gamma = 2$, "
+    "KN24 on curvature, of the loss itself as a function of the true class' logit",
+    r"In the logit of the true class the second derivative of focal loss can be more than twice that of cross-entropy: $\gamma = 2$, "
     r"$p = 0.27$.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def curvature_logit_larger() -> Evidence:
     """In ball arithmetic."""
     gained = symbols.gain(q, g)
     excess = _ball(gained - (1 - q) * sp.diff(gained, q), "0.27", 2) - 2
-    return Derivation((*in_logit_steps(), Step(r"$g - (1-q)g' > 2$ there, in ball arithmetic", bool(excess > 0))))
+    return derivation(*in_logit_steps(), Step(r"$g - (1-q)g' > 2$ there, in ball arithmetic", bool(excess > 0)))
 
 
-@claim(
+@ours(
     "kn24.curvature_logit_high",
-    source="KN24 on curvature, of the loss itself as a function of the true class' logit",
-    statement=r"In the logit of the true class, for every $\gamma > 0$, the second derivative of focal loss is larger than that of cross-entropy "
+    "KN24 on curvature, of the loss itself as a function of the true class' logit",
+    r"In the logit of the true class, for every $\gamma > 0$, the second derivative of focal loss is larger than that of cross-entropy "
     r"exactly between two points, and smaller for every more confident sample: above 0.7147 for $\gamma = 1$, 0.6275 for 2, 0.5624 for 3, "
     r"0.4703 for 5.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def curvature_logit_high() -> Evidence:
     """rho = g - r g' rises from -oo to its top and falls to 0; its mean over (0, 1) is 1, so the top is above 1."""
@@ -172,79 +131,67 @@ def curvature_logit_high() -> Evidence:
     f = sp.Function("g")(q)
     rho = f - (1 - q) * f.diff(q)
     ratio = symbols.entropy_ratio()
-    gained = gain_of_b()
+    gained = gain.of_b()
     rest = sp.Symbol("r", positive=True)
-    return Derivation(
-        (
-            *in_logit_steps(),
-            *entropy_ratio_steps(),
-            step(
-                r"$\rho = g - (1-q)g'$ has $\rho' = 2g' - (1-q)g''$",
-                sp.diff(rho, q),
-                2 * f.diff(q) - (1 - q) * f.diff(q, 2),
-            ),
-            step(
-                r"$\rho' = \gamma r^{\gamma-1}\psi$, $\psi = 2(1+\gamma)r\,b' - (1+\gamma)(1+\gamma b) - r^2b''$, $r = 1-q$",
-                sp.expand(over_power(2 * sp.diff(gained, q) - (1 - q) * sp.diff(gained, q, 2), 1) - g * psi),
-                0,
-            ),
-            step(
-                r"$\psi' = -(1+\gamma)(2+\gamma)b' + 2(2+\gamma)r\,b'' - r^2b^{(3)} < 0$: $\rho$ rises, then falls",
-                sp.expand(sp.diff(psi, q) - falling),
-                0,
-            ),
-            step(r"$\rho \to -\infty$ at 0, as $b' \to \infty$ there", 1 / sp.limit(sp.diff(ratio, q), q, 0, "+"), 0),
-            *gain_limit_steps()[1:],
-            step_of_several(
-                r"$\rho \to 0$ at 1, as $r\,g' = r^\gamma\,(g'/r^{\gamma-1})$ and $g'/r^{\gamma-1} \to -\gamma(1+\gamma)$ stays finite",
-                (sp.limit(slope_over_power(), q, 1, "-"), -g * (1 + g)),
-                (sp.limit(rest**g, rest, 0, "+"), 0),
-            ),
-            step(
-                r"$\rho - 1 = \frac{d}{dq}\big[-(1-q)g - q\big]$, which is $-1$ at both ends: the mean of $\rho$ over $(0, 1)$ is 1, and its "
-                r"largest value above 1",
-                sp.diff(-(1 - q) * f - q, q),
-                rho - 1,
-            ),
-            step(r"$g \to 1$ at 0: $b \to 0$", sp.limit(ratio, q, 0, "+"), 0),
-            _crossings(symbols.logit_curvature_ratio(q, g), {1: "0.7147", 2: "0.6275", 3: "0.5624", 5: "0.4703"}),
+    return derivation(
+        *in_logit_steps(),
+        *entropy_ratio.sign_steps(),
+        step(
+            r"$\rho = g - (1-q)g'$ has $\rho' = 2g' - (1-q)g''$",
+            (sp.diff(rho, q), 2 * f.diff(q) - (1 - q) * f.diff(q, 2)),
         ),
-        r"A function that rises from below 1 to above 1 and falls to 0 is above 1 exactly between two points.",
+        step(
+            r"$\rho' = \gamma r^{\gamma-1}\psi$, $\psi = 2(1+\gamma)r\,b' - (1+\gamma)(1+\gamma b) - r^2b''$, $r = 1-q$",
+            (sp.expand(gain.over_power(2 * sp.diff(gained, q) - (1 - q) * sp.diff(gained, q, 2), 1) - g * psi), 0),
+        ),
+        step(
+            r"$\psi' = -(1+\gamma)(2+\gamma)b' + 2(2+\gamma)r\,b'' - r^2b^{(3)} < 0$: $\rho$ rises, then falls",
+            (sp.expand(sp.diff(psi, q) - falling), 0),
+        ),
+        step(r"$\rho \to -\infty$ at 0, as $b' \to \infty$ there", (1 / sp.limit(sp.diff(ratio, q), q, 0, "+"), 0)),
+        *gain.limit_steps()[1:],
+        step(
+            r"$\rho \to 0$ at 1, as $r\,g' = r^\gamma\,(g'/r^{\gamma-1})$ and $g'/r^{\gamma-1} \to -\gamma(1+\gamma)$ stays finite",
+            (sp.limit(gain.slope_over_power(), q, 1, "-"), -g * (1 + g)),
+            (sp.limit(rest**g, rest, 0, "+"), 0),
+        ),
+        step(
+            r"$\rho - 1 = \frac{d}{dq}\big[-(1-q)g - q\big]$, which is $-1$ at both ends: the mean of $\rho$ over $(0, 1)$ is 1, and its "
+            r"largest value above 1",
+            (sp.diff(-(1 - q) * f - q, q), rho - 1),
+        ),
+        entropy_ratio.limit_step(r"$g \to 1$ at 0: $b \to 0$"),
+        _crossings(symbols.logit_curvature_ratio(q, g), {1: "0.7147", 2: "0.6275", 3: "0.5624", 5: "0.4703"}),
+        remark=r"A function that rises from below 1 to above 1 and falls to 0 is above 1 exactly between two points.",
     )
 
 
-@claim(
+@ours(
     "kn24.logit_convex_corrected",
-    source="KN24 on curvature, of the loss itself as a function of the true class' logit",
-    statement=r"For every $\gamma > 0$ focal loss is concave in the logit of the true class for small enough $p$, where cross-entropy is convex.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KN24 on curvature, of the loss itself as a function of the true class' logit",
+    r"For every $\gamma > 0$ focal loss is concave in the logit of the true class for small enough $p$, where cross-entropy is convex.",
 )
 def logit_convex_corrected() -> Evidence:
     """g - (1-q) g' -> -infinity as q -> 0, since g' does to +infinity."""
     negative = _ball(symbols.logit_curvature_ratio(q, g), "0.02", 2)
-    return Derivation(
-        (
-            *in_logit_steps(),
-            step(
-                r"$b'(q) \to \infty$ as $q \to 0$, and with it $g' = (1-q)^\gamma\big[\gamma b' - \frac{\gamma(1+\gamma b)}{1-q}\big]$",
-                1 / sp.limit(sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),
-                0,
-            ),
-            step(
-                r"the bracket is $g'/(1-q)^\gamma$: its first term wins, so $g' \to \infty$ and $g - (1-q)g' \to -\infty$",
+    return derivation(
+        *in_logit_steps(),
+        step(
+            r"$b'(q) \to \infty$ as $q \to 0$, and with it $g' = (1-q)^\gamma\big[\gamma b' - \frac{\gamma(1+\gamma b)}{1-q}\big]$",
+            (1 / sp.limit(sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0),
+        ),
+        step(
+            r"the bracket is $g'/(1-q)^\gamma$: its first term wins, so $g' \to \infty$ and $g - (1-q)g' \to -\infty$",
+            (
                 sp.simplify(sp.diff(symbols.gain(q, g), q) / (1 - q) ** g),
                 g * sp.diff(symbols.entropy_ratio(), q) - g * (1 + g * symbols.entropy_ratio()) / (1 - q),
             ),
-            Step(r"for example $\gamma = 2$, $p = 0.02$, in ball arithmetic", bool(negative < 0)),
-        )
+        ),
+        Step(r"for example $\gamma = 2$, $p = 0.02$, in ball arithmetic", bool(negative < 0)),
     )
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
-# The formulas are missing from the text at hand.
-add_quoted(
+quoted(
     "kn24.theorem1",
     "KN24 Abstract, Theorem 1, Corollaries 1 and 2",
     r"'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model.'",

@@ -5,20 +5,15 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.theory.second_derivative import convexity_factor
-from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step
+from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, derivation, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.entropy_bound import entropy_bound_steps
-from reproduction.theorems.lemmas.gradient_limit import gradient_limit_steps
-from reproduction.theorems.lemmas.threshold import (
-    gain_at_half_step,
-    gain_limit_steps,
-    threshold_steps,
-)
+from reproduction.theorems.lemmas import curvature, entropy_bound, gain
 
 CHAPTER = "11_curvature"
+quoted = Rows(CHAPTER, "quoted")
+ours = Rows(CHAPTER, "ours")
 LOST = (
     r"the text at hand has lost the formula of Definition 2, 'Focal Loss'; with the exponent $\gamma - 1$ the sentence is true "
     r"(kn24.fig1_other_exponent), with Lin et al.'s $\gamma$ it is not (kn24.fig1_coincide_corrected, kn24.fig1_curvature_diverges)"
@@ -33,10 +28,7 @@ g = sp.Symbol("gamma", real=True)
 r = sp.Symbol("r", positive=True)  # 1 - q
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
-# The formula is missing.
-add_quoted(
+quoted(
     "kn24.lemma1",
     "KN24 Lemma 1",
     r"'For $\gamma \ge 0$, we have' a relation, lost from the text at hand, 'where' $\mathcal{L}_{CE} = -\sum_y q(y\mid x)\ln p(y\mid x; \theta)$ "
@@ -46,22 +38,15 @@ add_quoted(
     ),
 )
 
-
-@claim(
+ours(
     "kn24.lemma1_reading",
-    source="KN24 Lemma 1, under the reading that it is the bound of M20 App. H",
-    statement=r"Under this reading Lemma 1 is true: for $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KN24 Lemma 1, under the reading that it is the bound of M20 App. H",
+    r"Under this reading Lemma 1 is true: for $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$.",
+    lambda: Derivation(entropy_bound.entropy_bound_steps()),
     formal=formal("equivalent", "m20_app_h"),
 )
-def lemma1_reading() -> Evidence:
-    """The proof for every gamma >= 0 and every label distribution."""
-    return Derivation(entropy_bound_steps())
 
-
-# The definition of the loss is missing.
-add_quoted(
+quoted(
     "kn24.fig1_coincide",
     "KN24 Fig. 1",
     r"'Focal loss coincides with cross-entropy when $\gamma = 1$.'",
@@ -72,125 +57,91 @@ add_quoted(
 def factor_steps() -> tuple[Step, ...]:
     """FL/CE = (1-p)^gamma is 1 for gamma = 0, below 1 for gamma > 0 and above it for gamma < 0."""
     return (
-        step(r"$\gamma = 0$", symbols.focal_loss(q, 0), -sp.log(q)),
+        step(r"$\gamma = 0$", (symbols.focal_loss(q, 0), -sp.log(q))),
         step(
             r"$\partial_\gamma\frac{\mathrm{FL}}{\mathrm{CE}} = (1-p)^\gamma\log(1-p) < 0$: below 1 for $\gamma > 0$, above it for $\gamma < 0$",
-            sp.diff(symbols.focal_loss(q, g) / -sp.log(q), g),
-            (1 - q) ** g * sp.log(1 - q),
+            (sp.diff(symbols.focal_loss(q, g) / -sp.log(q), g), (1 - q) ** g * sp.log(1 - q)),
         ),
     )
 
 
-@claim(
+ours(
     "kn24.fig1_coincide_corrected",
-    source="KN24 Fig. 1, read with Lin et al.'s exponent gamma",
-    statement=r"The loss $-(1-p)^\gamma\log p$ coincides with cross-entropy exactly when $\gamma = 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
+    r"The loss $-(1-p)^\gamma\log p$ coincides with cross-entropy exactly when $\gamma = 0$.",
+    lambda: Derivation(factor_steps()),
     formal=formal("exact", "kn24_coincide"),
 )
-def fig1_coincide_corrected() -> Evidence:
-    """The factor (1-p)^gamma."""
-    return Derivation(factor_steps())
 
 
-@claim(
+@ours(
     "kn24.fig1_other_exponent",
-    source="KN24 Fig. 1, read with an exponent of gamma - 1",
-    statement=r"Were the loss $-(1-p)^{\gamma-1}\log p$, the first two sentences of the caption would be right: it is cross-entropy at $\gamma = 1$, "
+    "KN24 Fig. 1, read with an exponent of gamma - 1",
+    r"Were the loss $-(1-p)^{\gamma-1}\log p$, the first two sentences of the caption would be right: it is cross-entropy at $\gamma = 1$, "
     r"and for $0 < \gamma < 1$ its gradient diverges as $p \to 1$. (The third, for $\gamma \ge 1$, would not be at $\gamma = 1$, where the two are equal.)",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def fig1_other_exponent() -> Evidence:
     """The focal loss of gamma - 1; its slope behaves like -gamma (1-p)^(gamma-1)."""
     a = sp.Symbol("alpha", positive=True)  # 1 - gamma
     shifted = symbols.focal_loss(q, g - 1)
     scaled = sp.expand(sp.diff(shifted, q).subs(q, 1 - r) / r ** (g - 1))
-    return Derivation(
-        (
-            step(r"$\gamma = 1$: $-\log p$", shifted.subs(g, 1), -sp.log(q)),
-            step(
-                r"its slope over $r^{\gamma-1}$, $r = 1-p$, tends to $-\gamma$",
-                sp.limit(sp.simplify(scaled), r, 0, "+"),
-                -g,
-            ),
-            step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),
-        )
+    return derivation(
+        step(r"$\gamma = 1$: $-\log p$", (shifted.subs(g, 1), -sp.log(q))),
+        step(
+            r"its slope over $r^{\gamma-1}$, $r = 1-p$, tends to $-\gamma$",
+            (sp.limit(sp.simplify(scaled), r, 0, "+"), -g),
+        ),
+        step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", (1 / sp.limit(r ** (-a), r, 0, "+"), 0)),
     )
 
 
-add_quoted(
+quoted(
     "kn24.fig1_loss_smaller",
     "KN24 Fig. 1",
     r"'When $\gamma \ge 1$, the' 'loss for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
     lambda: Unchecked(SMALLER),
 )
 
-
-@claim(
+ours(
     "kn24.fig1_loss_smaller_reading",
-    source="KN24 Fig. 1, read with Lin et al.'s exponent gamma",
-    statement=r"For every $\gamma > 0$ and $0 < p < 1$ the loss $-(1-p)^\gamma\log p$ is smaller than cross-entropy. (With the exponent "
+    "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
+    r"For every $\gamma > 0$ and $0 < p < 1$ the loss $-(1-p)^\gamma\log p$ is smaller than cross-entropy. (With the exponent "
     r"$\gamma - 1$ it would be so for $\gamma > 1$, and equal at $\gamma = 1$.)",
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: derivation(
+        step(
+            r"$\mathrm{CE} - \mathrm{FL} = (1-(1-p)^\gamma)(-\log p) > 0$",
+            (-sp.log(q) - symbols.focal_loss(q, g), (1 - (1 - q) ** g) * -sp.log(q)),
+        ),
+        *factor_steps(),
+        remark=r"No $\gamma \ge 1$ and no $p$ near 1 is needed. The same for $\gamma - 1$: the factor is $(1-p)^{\gamma-1}$, below 1 for "
+        r"$\gamma > 1$, and 1 at $\gamma = 1$.",
+    ),
     formal=formal("exact", "kn24_loss_smaller", "kn24_coincide"),
 )
-def fig1_loss_smaller_reading() -> Evidence:
-    """For every gamma > 0 and every p: CE - FL = (1 - (1-p)^gamma)(-log p)."""
-    return Derivation(
-        (
-            step(
-                r"$\mathrm{CE} - \mathrm{FL} = (1-(1-p)^\gamma)(-\log p) > 0$",
-                -sp.log(q) - symbols.focal_loss(q, g),
-                (1 - (1 - q) ** g) * -sp.log(q),
-            ),
-            *factor_steps(),
-        ),
-        r"No $\gamma \ge 1$ and no $p$ near 1 is needed. The same for $\gamma - 1$: the factor is $(1-p)^{\gamma-1}$, below 1 for "
-        r"$\gamma > 1$, and 1 at $\gamma = 1$.",
-    )
 
 
 def gradient_ratio_steps() -> tuple[Step, ...]:
     """L' over that of cross-entropy is g, which rises from 1, then falls to 0."""
-    ratio = sp.diff(symbols.focal_loss(q, g), q) / (-1 / q)
-    return (
-        step(
-            r"$L'/(-\frac1p) = g$",
-            sp.expand(ratio / (1 - q) ** (g - 1)),
-            sp.expand(symbols.gain(q, g) / (1 - q) ** (g - 1)),
-            lambda e: sp.simplify(sp.powsimp(e, force=True)),
-        ),
-        *threshold_steps(),
-        *gain_limit_steps(),
-    )
+    return (gain.of_loss_step(r"$L'/(-\frac1p) = g$", g), *gain.threshold_steps(), *gain.limit_steps())
 
 
-add_quoted(
+quoted(
     "kn24.fig1_gradient_smaller",
     "KN24 Fig. 1",
     r"'When $\gamma \ge 1$, the gradient' 'for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
     lambda: Unchecked(SMALLER),
 )
 
-
-@claim(
+ours(
     "kn24.fig1_gradient_where",
-    source="KN24 Fig. 1, read with Lin et al.'s exponent gamma, how close to 1",
-    statement=r"For every $\gamma > 0$ the gradient of $-(1-p)^\gamma\log p$ is smaller than that of cross-entropy for $p > \tau(\gamma)$, where $\tau < \frac12$, and larger for "
+    "KN24 Fig. 1, read with Lin et al.'s exponent gamma, how close to 1",
+    r"For every $\gamma > 0$ the gradient of $-(1-p)^\gamma\log p$ is smaller than that of cross-entropy for $p > \tau(\gamma)$, where $\tau < \frac12$, and larger for "
     r"$0 < p < \tau(\gamma)$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: derivation(*gradient_ratio_steps(), gain.at_half_step()),
     formal=formal("exact", "kn24_gradient_where"),
 )
-def fig1_gradient_where() -> Evidence:
-    """g rises from 1 and then falls to 0, so it crosses 1 once."""
-    return Derivation((*gradient_ratio_steps(), gain_at_half_step()))
 
-
-add_quoted(
+quoted(
     "kn24.fig1_gradient_diverges",
     "KN24 Fig. 1",
     r"'For $0 < \gamma < 1$, as shown in the right figure, the gradient does not converge' (as $p \to 1$).",
@@ -200,26 +151,18 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "kn24.fig1_curvature_diverges",
-    source="KN24 Fig. 1, read with Lin et al.'s exponent gamma",
-    statement=r"With the loss $-(1-p)^\gamma\log p$, $0 < \gamma < 1$, the gradient tends to 0 as $p \to 1$; the second derivative diverges, like $\gamma(1+\gamma)(1-p)^{\gamma-1}$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
+    r"With the loss $-(1-p)^\gamma\log p$, $0 < \gamma < 1$, the gradient tends to 0 as $p \to 1$; the second derivative diverges, like $\gamma(1+\gamma)(1-p)^{\gamma-1}$.",
 )
 def fig1_curvature_diverges() -> Evidence:
     """L'' / (1-p)^(gamma-1) -> gamma (1+gamma)."""
     a = sp.Symbol("alpha", positive=True)  # 1 - gamma
     scaled = convexity_factor(1 - r, g, sp.log) / r
-    return Derivation(
-        (
-            *gradient_limit_steps(),
-            *convexity_proof().steps[:1],
-            step(
-                r"$L'' / r^{\gamma-1} \to \gamma(1+\gamma)$",
-                sp.limit(sp.simplify(scaled), r, 0, "+"),
-                g * (1 + g),
-            ),
-            step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),
-        )
+    return derivation(
+        *curvature.gradient_limit_steps(),
+        *curvature.convexity_proof().steps[:1],
+        step(r"$L'' / r^{\gamma-1} \to \gamma(1+\gamma)$", (sp.limit(sp.simplify(scaled), r, 0, "+"), g * (1 + g))),
+        step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", (1 / sp.limit(r ** (-a), r, 0, "+"), 0)),
     )

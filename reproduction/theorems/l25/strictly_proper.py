@@ -17,22 +17,20 @@ from reproduction.ledger.evidence import (
     Evidence,
     Step,
     Unchecked,
+    derivation,
     step,
 )
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import stationarity_steps
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.entropy_bound import divergence_step, entropy_bound_steps
-from reproduction.theorems.lemmas.gradient_limit import gradient_limit_steps
-from reproduction.theorems.lemmas.map_slope import map_slope_steps
-from reproduction.theorems.lemmas.squared_distance import class_share, squared_distance_steps
-from reproduction.theorems.lemmas.threshold import gain_limit_steps, gain_positive_step
+from reproduction.theorems.lemmas import binary_map, curvature, entropy_bound, entropy_ratio, fcl, gain
 
 CHAPTER = "12_focal_calibration_loss"
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
+q, g = symbols.q, symbols.g
 lam = sp.Symbol("lambda", positive=True)
 
 
@@ -43,11 +41,10 @@ def residual_steps() -> tuple[Step, ...]:
     return (
         step(
             r"at $q = p$: $p_iL'(p_i) + 2\lambda(p_i-p_i) = -g(p_i)$",
-            sp.expand(slope.subs(q, p) / (1 - p) ** (g - 1)),
-            sp.expand(-symbols.gain(p, g) / (1 - p) ** (g - 1)),
-            lambda e: sp.simplify(sp.powsimp(e, force=True)),
+            (slope.subs(q, p) / (1 - p) ** (g - 1), -symbols.gain(p, g) / (1 - p) ** (g - 1)),
+            simplify=symbols.tidy,
         ),
-        gain_positive_step(),
+        gain.positive_step(),
     )
 
 
@@ -65,50 +62,39 @@ def order_steps() -> tuple[Step, ...]:
     right = p_j * slope_j + 2 * lam * (q_j - p_j)
     bulk = symbols.focal_loss_slope(q, g) / (1 - q) ** (g - 1)
     return (
-        *convexity_proof().steps,
+        *curvature.convexity_proof().steps,
         step(
             r"$L' < 0$: $L' = -(1-q)^{\gamma-1}\big(\frac{1-q}{q} + \gamma(-\log q)\big)$",
-            sp.simplify(sp.powsimp(sp.expand(bulk), force=True)),
-            -((1 - q) / q - g * sp.log(q)),
+            (sp.simplify(sp.powsimp(sp.expand(bulk), force=True)), -((1 - q) / q - g * sp.log(q))),
         ),
         step(
             r"difference of the two values: $p_i(L'_i - L'_j) + (p_i - p_j)L'_j + 2\lambda\big[(q_i-q_j) - (p_i-p_j)\big]$",
-            left - right,
-            p_i * (slope_i - slope_j) + (p_i - p_j) * slope_j + 2 * lam * ((q_i - q_j) - (p_i - p_j)),
-            sp.expand,
+            (left - right, p_i * (slope_i - slope_j) + (p_i - p_j) * slope_j + 2 * lam * ((q_i - q_j) - (p_i - p_j))),
+            simplify=sp.expand,
         ),
     )
 
 
-@claim(
+paraphrased(
     "l25.order_preserving",
-    source="L25 Thm. A.2, section 4.2",
-    statement=r"FCL 'satisfies the Strictly Order-Preserving Property': $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
-    formal=formal("exact", "l25_order_preserving"),
-    headline="keeps the order of the classes",
-)
-def order_preserving() -> Evidence:
-    """With q_i <= q_j the two stationarity values could not be equal."""
-    return Derivation(
+    "L25 Thm. A.2, section 4.2",
+    r"FCL 'satisfies the Strictly Order-Preserving Property': $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
+    lambda: Derivation(
         order_steps(),
         r"If $p_i > p_j$ and $q_i \le q_j$: $L'_i \le L'_j < 0$ by convexity, so the first term is at most 0, the second negative and the third not "
         r"positive: the values differ, against stationarity. This holds for every $\gamma, \lambda \ge 0$.",
-    )
+    ),
+    formal=formal("exact", "l25_order_preserving"),
+    headline="keeps the order of the classes",
+)
 
-
-@claim(
+quoted(
     "l25.a4",
-    source="L25 Thm. A.1 (App. A.4)",
-    statement=r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "L25 Thm. A.1 (App. A.4)",
+    r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
+    lambda: derivation(defect_step()),
     formal=formal("exact", "l25_strictly_convex_sum"),
 )
-def a4() -> Evidence:
-    """The defects of convexity add."""
-    return Derivation((defect_step(),))
 
 
 def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
@@ -122,41 +108,32 @@ def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
 
     return step(
         r"chord minus value: that of $f + h$ is that of $f$, positive, plus that of $h$, not negative",
-        defect(lambda point: combine(f(point), h(point))),
-        defect(f) + defect(h),
-        sp.expand,
+        (defect(lambda point: combine(f(point), h(point))), defect(f) + defect(h)),
+        simplify=sp.expand,
     )
 
 
-@claim(
+@quoted(
     "l25.a7",
-    source="L25 App. A.7",
-    statement=r"'The mean squared norm', $\lVert q - e_y\rVert^2$ (Brier score), 'is a strictly proper scoring rule for both binary and "
+    "L25 App. A.7",
+    r"'The mean squared norm', $\lVert q - e_y\rVert^2$ (Brier score), 'is a strictly proper scoring rule for both binary and "
     r"multiclass classification'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "l25_brier_strictly_proper"),
 )
 def a7() -> Evidence:
     """Its expected excess over q = p is the squared distance of q and p, for every n."""
     q_i, p_i = sp.symbols("q_i p_i", real=True)
-    return Derivation(
-        (
-            *squared_distance_steps(),
-            step(
-                r"so the excess over $q = p$ is $\sum_i (q_i - p_i)^2$, 0 at $q = p$ only",
-                class_share(q_i, p_i) - class_share(p_i, p_i),
-                (q_i - p_i) ** 2,
-                sp.expand,
-            ),
-        )
+    return derivation(
+        *fcl.squared_distance_steps(),
+        step(
+            r"so the excess over $q = p$ is $\sum_i (q_i - p_i)^2$, 0 at $q = p$ only",
+            (fcl.class_share(q_i, p_i) - fcl.class_share(p_i, p_i), (q_i - p_i) ** 2),
+            simplify=sp.expand,
+        ),
     )
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
-# The conditions are missing.
-add_quoted(
+quoted(
     "l25.a8",
     "L25 section 4.3, App. A.8",
     r"'The Focal Calibration Loss is strictly proper if and only if' two conditions hold that 'and' joins and the text at hand has "
@@ -168,26 +145,22 @@ add_quoted(
 )
 
 
-@claim(
+@ours(
     "l25.a8_reading",
-    source="L25 section 4.3, App. A.8, under any reading",
-    statement=r"For no $\gamma > 0$, and whatever $\lambda$, is FCL proper, so it is not strictly proper either. (Case 2 of the proof is where 'FCL reduces "
+    "L25 section 4.3, App. A.8, under any reading",
+    r"For no $\gamma > 0$, and whatever $\lambda$, is FCL proper, so it is not strictly proper either. (Case 2 of the proof is where 'FCL reduces "
     r"to the focal loss': were the conditions $\lambda > 0$ and $\gamma \ge 0$, or any others that leave a $\gamma > 0$, the sentence would be false.)",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "l25_not_proper"),
 )
 def a8_reading() -> Evidence:
     """At q = p the slopes -g(p_i) differ for some p, whatever lambda; p = (0.8, 0.2) for gamma = 2."""
     with balls.precision():
         differ = bool(_gain_gap() > 0)
-    return Derivation(
-        (
-            *residual_steps(),
-            *gain_limit_steps(),
-            Step(r"for example $\gamma = 2$, $p = (0.8, 0.2)$: $g(0.2) > g(0.8)$, in ball arithmetic", differ),
-        ),
-        r"$g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = p$ of two classes the slopes differ, and moving towards the class with the larger "
+    return derivation(
+        *residual_steps(),
+        *gain.limit_steps(),
+        Step(r"for example $\gamma = 2$, $p = (0.8, 0.2)$: $g(0.2) > g(0.8)$, in ball arithmetic", differ),
+        remark=r"$g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = p$ of two classes the slopes differ, and moving towards the class with the larger "
         r"$g$ lowers the risk. The same with more classes, where the others have $p_i = 0$: their $\lambda q_i^2$ has slope 0 at $q_i = 0$.",
     )
 
@@ -199,123 +172,92 @@ def cross_entropy_steps() -> tuple[Step, ...]:
         step(
             r"$\gamma = \lambda = 0$: the excess risk is $\sum_i p_i\big(\frac{q_i}{p_i} - 1 - \log\frac{q_i}{p_i}\big)$, as "
             r"$\sum q_i = \sum p_i$: one term",
-            q * (t - 1 - sp.log(t)) - (q * t - q),
-            -q * sp.log(t),
-            sp.expand,
+            (q * (t - 1 - sp.log(t)) - (q * t - q), -q * sp.log(t)),
+            simplify=sp.expand,
         ),
         step(
             r"$t - 1 - \log t$ is 0 at 1 with derivative $1 - \frac1t$: positive for $t \ne 1$",
-            sp.diff(t - 1 - sp.log(t), t),
-            1 - 1 / t,
+            (sp.diff(t - 1 - sp.log(t), t), 1 - 1 / t),
         ),
     )
 
 
-@claim(
+reading(
     "l25.a8_zero",
-    source="L25 App. A.8, case 2",
-    statement=r"In case 2 the loss 'reduces to the cross-entropy loss, which is proper but not strictly proper without additional "
+    "L25 App. A.8, case 2",
+    r"In case 2 the loss 'reduces to the cross-entropy loss, which is proper but not strictly proper without additional "
     r"regularization'. (The conditions are lost; taken as: $\lambda = \gamma = 0$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: Disproof(Derivation(cross_entropy_steps())),
     formal=formal("exact", "log_loss_strictly_proper", "l25_gamma_0_strictly_proper"),
 )
-def a8_zero() -> Evidence:
-    """Cross-entropy is strictly proper."""
-    return Disproof(Derivation(cross_entropy_steps()))
 
-
-@claim(
+ours(
     "l25.a8_when",
-    source="L25 App. A.3, corrected; App. A.8",
-    statement=r"For $\gamma > 0$ the minimiser of FCL is $p$ exactly where $g(p_i, \gamma)$ is the same for every class with $p_i > 0$, whatever "
+    "L25 App. A.3, corrected; App. A.8",
+    r"For $\gamma > 0$ the minimiser of FCL is $p$ exactly where $g(p_i, \gamma)$ is the same for every class with $p_i > 0$, whatever "
     r"$\lambda$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: derivation(
+        *residual_steps(),
+        step(
+            r"a class with $p_i = 0$ adds $\lambda q_i^2$, whose slope at $q_i = 0$ is 0, not below the $-g \le 0$ of the others: nothing is "
+            r"gained by moving to it",
+            (sp.diff(lam * q**2, q).subs(q, 0), 0),
+        ),
+        gain.positive_step(),
+        *curvature.convexity_proof().steps,
+        remark=r"Necessary: where $0 < p_i < 1$ the point is inside in these coordinates, and the slopes must be equal. Sufficient: the risk is "
+        r"convex, and strictly so in the classes with $p_i > 0$.",
+    ),
     formal=formal("exact", "l25_unbiased_iff"),
     corrects="l25.a3",
 )
-def a8_when() -> Evidence:
-    """Stationarity at q = p: all -g(p_i) equal; the risk is strictly convex, so that is sufficient."""
-    return Derivation(
-        (
-            *residual_steps(),
-            step(
-                r"a class with $p_i = 0$ adds $\lambda q_i^2$, whose slope at $q_i = 0$ is 0, not below the $-g \le 0$ of the others: nothing is "
-                r"gained by moving to it",
-                sp.diff(lam * q**2, q).subs(q, 0),
-                0,
-            ),
-            gain_positive_step(),
-            *convexity_proof().steps,
-        ),
-        r"Necessary: where $0 < p_i < 1$ the point is inside in these coordinates, and the slopes must be equal. Sufficient: the risk is "
-        r"convex, and strictly so in the classes with $p_i > 0$.",
-    )
 
-
-@claim(
+ours(
     "l25.a8_cross_entropy",
-    source="L25 App. A.8, corrected",
-    statement=r"With $\lambda = 0$ FCL is strictly proper if and only if $\gamma = 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 App. A.8, corrected",
+    r"With $\lambda = 0$ FCL is strictly proper if and only if $\gamma = 0$.",
+    lambda: derivation(
+        *cross_entropy_steps(),
+        *residual_steps(),
+        *gain.limit_steps(),
+        remark=r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$.",
+    ),
     formal=formal("exact", "l25_strictly_proper_iff"),
     corrects="l25.a8_zero",
 )
-def a8_cross_entropy() -> Evidence:
-    """gamma = 0: KL. gamma > 0: g(p) and g(1-p) have different limits as p -> 1."""
-    return Derivation(
-        (
-            *cross_entropy_steps(),
-            *residual_steps(),
-            *gain_limit_steps(),
-        ),
-        r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$.",
-    )
 
-
-@claim(
+quoted(
     "l25.focal_improper",
-    source="L25 sections 1 and 3.1",
-    statement=r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "L25 sections 1 and 3.1",
+    r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
+    lambda: derivation(
+        *order_steps(),
+        *residual_steps(),
+        *gain.limit_steps(),
+        remark=r"The order of the classes is kept for $\lambda = 0$, too: classification-calibrated. $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = "
+        r"p$ the slopes differ, and $p$ is no minimiser: not proper.",
+    ),
     formal=formal("equivalent", "l25_focal_improper", "l25_order_preserving", "kk24_map_recovers_truth", "kk24_prop4"),
 )
-def focal_improper() -> Evidence:
-    """Order holds for lambda = 0, too; at q = p the slopes -g(p_i) differ for some p, for every gamma > 0."""
-    return Derivation(
-        (*order_steps(), *residual_steps(), *gain_limit_steps()),
-        r"The order of the classes is kept for $\lambda = 0$, too: classification-calibrated. $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = "
-        r"p$ the slopes differ, and $p$ is no minimiser: not proper.",
-    )
 
-
-@claim(
+quoted(
     "l25.a3",
-    source="L25 App. A.3, its conclusion",
-    statement=r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "L25 App. A.3, its conclusion",
+    r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.'",
+    lambda: Counterexample(
+        r"$\gamma = 2$, $p = (0.8, 0.2)$: the residuals of the two classes at $q = p$ differ by $g(0.2) - g(0.8)$",
+        _gain_gap(),
+    ),
     formal=formal("equivalent", "l25_not_proper"),
     headline="its minimiser is the truth",
     instead="biased, by O(1/lambda)",
 )
-def a3() -> Evidence:
-    """The residual -g(p_i) at q = p is not the same for every class."""
-    return Counterexample(
-        r"$\gamma = 2$, $p = (0.8, 0.2)$: the residuals of the two classes at $q = p$ differ by $g(0.2) - g(0.8)$",
-        _gain_gap(),
-    )
 
 
-@claim(
+@ours(
     "l25.bias",
-    source="L25 section 4.3, corrected",
-    statement=r"For $\gamma \ge 0$ and where every $p_i > 0$ the bias shrinks like $1/\lambda$: $q_i - p_i = \frac{g(p_i) - \frac1n\sum_j g(p_j)}{2\lambda} + O(\lambda^{-2})$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 section 4.3, corrected",
+    r"For $\gamma \ge 0$ and where every $p_i > 0$ the bias shrinks like $1/\lambda$: $q_i - p_i = \frac{g(p_i) - \frac1n\sum_j g(p_j)}{2\lambda} + O(\lambda^{-2})$.",
     formal=formal("exact", "l25_bias", "l25_minimiser_exists"),
     corrects="l25.a3",
 )
@@ -325,31 +267,26 @@ def bias() -> Evidence:
     slope = sp.Function("L1")
     p = sp.Symbol("p", positive=True)
     stationary = p * slope(p + e * x) + 2 * x + mu  # p L'(q) + 2 lam (q - p) + mu at q = p + x/lam
-    gain, total = sp.symbols("g_i Gamma")  # g(p_i) and the sum over the classes
+    own, total = sp.symbols("g_i Gamma")  # g(p_i) and the sum over the classes
     n = sp.Symbol("n", positive=True)
     gains, i, classes = sp.IndexedBase("g"), sp.Idx("i"), sp.Symbol("n", integer=True, positive=True)
     shift = (gains[i] - total / classes) / 2
     together = sp.Sum(shift, (i, 1, classes)).expand().doit()
-    return Derivation(
-        (
-            *residual_steps(),
-            step(
-                r"$q = p + x/\lambda$: at $\lambda \to \infty$ stationarity is $-g(p_i) + 2x_i + \mu = 0$",
-                stationary.subs(e, 0).subs(slope(p), -sp.Symbol("G") / p),
-                -sp.Symbol("G") + 2 * x + mu,
-            ),
-            step(
-                r"$x_i = \frac12\big(g(p_i) - \bar g\big)$ solves it with $\mu = \bar g = \frac1n\sum_j g(p_j)$",
-                -gain + 2 * (gain - total / n) / 2 + total / n,
-                0,
-            ),
-            step(
-                r"and has $\sum_i x_i = \frac12\big(\sum_i g(p_i) - n\bar g\big) = 0$, as $\sum_i q_i = \sum_i p_i$ asks",
-                together - (sp.Sum(gains[i], (i, 1, classes)) - total) / 2,
-                0,
-            ),
+    return derivation(
+        *residual_steps(),
+        step(
+            r"$q = p + x/\lambda$: at $\lambda \to \infty$ stationarity is $-g(p_i) + 2x_i + \mu = 0$",
+            (stationary.subs(e, 0).subs(slope(p), -sp.Symbol("G") / p), -sp.Symbol("G") + 2 * x + mu),
         ),
-        r"The risk over $\lambda$ is smooth in $1/\lambda$ with Hessian $2I$ at $1/\lambda = 0$, so $x$ is smooth in $1/\lambda$ (implicit function theorem).",
+        step(
+            r"$x_i = \frac12\big(g(p_i) - \bar g\big)$ solves it with $\mu = \bar g = \frac1n\sum_j g(p_j)$",
+            (-own + 2 * (own - total / n) / 2 + total / n, 0),
+        ),
+        step(
+            r"and has $\sum_i x_i = \frac12\big(\sum_i g(p_i) - n\bar g\big) = 0$, as $\sum_i q_i = \sum_i p_i$ asks",
+            (together - (sp.Sum(gains[i], (i, 1, classes)) - total) / 2, 0),
+        ),
+        remark=r"The risk over $\lambda$ is smooth in $1/\lambda$ with Hessian $2I$ at $1/\lambda = 0$, so $x$ is smooth in $1/\lambda$ (implicit function theorem).",
     )
 
 
@@ -359,26 +296,19 @@ def phi_steps() -> tuple[Step, ...]:
     loss = sp.Function("L")
     phi = -eta * sp.diff(loss(v), v) - 2 * lam * (v - eta)
     return (
-        step(r"$\varphi' = -\eta L'' - 2\lambda$", sp.diff(phi, v), -eta * sp.diff(loss(v), v, 2) - 2 * lam),
-        *convexity_proof().steps,
-        *gradient_limit_steps(),
-        step(
-            r"$-vL'(v) = g = (1-v)^\gamma(1 + \gamma b)$ ($v = q$)",
-            (-q * sp.diff(symbols.focal_loss(q, g), q)) / (1 - q) ** (g - 1),
-            (1 + g * symbols.entropy_ratio()) * (1 - q),
-            lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
-        ),
-        step(r"at 0: $g \to 1$, as $b \to 0$, so $-L' \to \infty$", sp.limit(symbols.entropy_ratio(), q, 0, "+"), 0),
+        step(r"$\varphi' = -\eta L'' - 2\lambda$", (sp.diff(phi, v), -eta * sp.diff(loss(v), v, 2) - 2 * lam)),
+        *curvature.convexity_proof().steps,
+        *curvature.gradient_limit_steps(),
+        gain.of_loss_step(r"$-vL'(v) = g = (1-v)^\gamma(1 + \gamma b)$ ($v = q$)"),
+        entropy_ratio.limit_step(r"at 0: $g \to 1$, as $b \to 0$, so $-L' \to \infty$"),
         step(
             r"at 1, where $L' \to 0$: $\varphi \to -2\lambda(1-\eta) < 0$; so $\varphi$ has one root, as it falls from $\infty$",
-            (-2 * lam * (v - eta)).subs(v, 1),
-            -2 * lam * (1 - eta),
+            ((-2 * lam * (v - eta)).subs(v, 1), -2 * lam * (1 - eta)),
         ),
     )
 
 
-# The formula is missing.
-add_quoted(
+quoted(
     "l25.a6",
     "L25 Lemma A.3 (App. A.6)",
     r"$\varphi$, whose formula is lost from the text at hand, 'is strictly decreasing', with limits that are lost, and 'there exists a "
@@ -388,94 +318,72 @@ add_quoted(
     ),
 )
 
-
-@claim(
+ours(
     "l25.a6_reading",
-    source="L25 Lemma A.3, under a reading",
-    statement=r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the lemma is true for $\gamma, \lambda > 0$ and $0 < \eta < 1$: $\varphi$ is "
+    "L25 Lemma A.3, under a reading",
+    r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the lemma is true for $\gamma, \lambda > 0$ and $0 < \eta < 1$: $\varphi$ is "
     r"strictly decreasing on $(0, 1)$, tends to $\infty$ at 0 and to $-2\lambda(1-\eta)$ at 1, and has exactly one root.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: Derivation(phi_steps()),
     formal=formal("exact", "l25_phi"),
 )
-def a6_reading() -> Evidence:
-    """phi' = -eta L'' - 2 lambda < 0, and the limits of L'."""
-    return Derivation(phi_steps())
 
 
-@claim(
+@ours(
     "l25.a6_mapping",
-    source="L25 App. A.6, after Cor. A.4, under the reading of l25.a6_reading",
-    statement=r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the sentence 'the function's monotonic decrease ensures a unique "
+    "L25 App. A.6, after Cor. A.4, under the reading of l25.a6_reading",
+    r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the sentence 'the function's monotonic decrease ensures a unique "
     r"mapping between the predicted probabilities and the true class probabilities' is true for $\gamma, \lambda > 0$: the root increases with $\eta$.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "l25_phi", "l25_phi_root_increasing"),
 )
 def a6_mapping() -> Evidence:
     """d phi/d eta = -L' + 2 lambda > 0 while phi falls in v: different truths have different roots."""
     eta = sp.Symbol("eta", positive=True)
-    return Derivation(
-        (
-            *phi_steps(),
-            gain_positive_step(),
-            step(
-                r"$\partial_\eta\varphi = -L' + 2\lambda = \frac{g}{v} + 2\lambda > 0$ ($v = q$)",
+    return derivation(
+        *phi_steps(),
+        gain.positive_step(),
+        step(
+            r"$\partial_\eta\varphi = -L' + 2\lambda = \frac{g}{v} + 2\lambda > 0$ ($v = q$)",
+            (
                 (sp.diff(-eta * symbols.focal_loss_slope(q, g) - 2 * lam * (q - eta), eta) - 2 * lam)
                 / (1 - q) ** (g - 1),
                 symbols.gain(q, g) / q / (1 - q) ** (g - 1),
-                lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
             ),
+            simplify=symbols.tidy,
         ),
-        r"$\varphi$ falls in $v$ and rises in $\eta$, so its root rises with $\eta$: one root for each truth, and different ones.",
+        remark=r"$\varphi$ falls in $v$ and rises in $\eta$, so its root rises with $\eta$: one root for each truth, and different ones.",
     )
 
 
-@claim(
+ours(
     "l25.a6_root_corrected",
-    source="L25 App. A.6, what the root is, under the reading of l25.a6_reading",
-    statement=r"The root of $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ lies above $\eta$ for every $\gamma > 0$ and $\lambda > 0$, "
+    "L25 App. A.6, what the root is, under the reading of l25.a6_reading",
+    r"The root of $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ lies above $\eta$ for every $\gamma > 0$ and $\lambda > 0$, "
     r"$0 < \eta < 1$: the mapping is unique, and not the identity.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: derivation(*phi_steps(), *residual_steps(), gain.positive_step()),
     formal=formal("exact", "l25_phi", "l25_phi_root_above"),
 )
-def a6_root_corrected() -> Evidence:
-    """phi decreases and phi(eta) = g(eta) > 0."""
-    return Derivation((*phi_steps(), *residual_steps(), gain_positive_step()))
 
-
-add_quoted(
+quoted(
     "l25.a9",
     "L25 Eq. (8), App. A.9",
     r"'Focal loss can be related to the KL divergence', 'giving a bound of form' that is lost from the text at hand.",
     lambda: Unchecked("the text at hand has lost the formula; l25.a9_reading proves that of M20, which it builds on"),
 )
 
-
-@claim(
+ours(
     "l25.a9_reading",
-    source="L25 Eq. (8), under the reading that it is the bound of M20 App. H",
-    statement=r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 Eq. (8), under the reading that it is the bound of M20 App. H",
+    r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
+    lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
     formal=formal("exact", "m20_app_h_kl"),
 )
-def a9_reading() -> Evidence:
-    """M20 App. H, for every gamma >= 0."""
-    return Derivation((*entropy_bound_steps(), divergence_step()))
 
-
-@claim(
+ours(
     "l25.eq8_entropy",
-    source="L25 section 2.5, under the reading of l25.a9_reading",
-    statement=r"Under this reading, and at fixed $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 section 2.5, under the reading of l25.a9_reading",
+    r"Under this reading, and at fixed $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
+    lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step(), entropy_rate_step()),
 )
-def eq8_entropy() -> Evidence:
-    """The bound is linear in the entropy of the prediction."""
-    return Derivation((*entropy_bound_steps(), divergence_step(), entropy_rate_step()))
 
 
 def entropy_rate_step(weight: Any = -g) -> Step:
@@ -490,8 +398,7 @@ def entropy_rate_step(weight: Any = -g) -> Step:
     )
 
 
-# Of what was observed in a figure nothing is at hand.
-add_quoted(
+quoted(
     "l25.higher_entropy",
     "L25 section 3.1",
     r"'Our observations in Fig. 2 suggest that focal loss often yields higher-entropy predictions, leading to underconfident outputs even "
@@ -502,30 +409,18 @@ add_quoted(
     ),
 )
 
-
-@claim(
+ours(
     "l25.higher_entropy_two_classes",
-    source="L25 section 3.1, in theory",
-    statement=r"For two classes and $\gamma > 0$ the minimiser of the focal loss has a higher entropy and a smaller top probability than every "
+    "L25 section 3.1, in theory",
+    r"For two classes and $\gamma > 0$ the minimiser of the focal loss has a higher entropy and a smaller top probability than every "
     r"truth but 0, $\frac12$ and 1, however near to 0 or 1.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: derivation(
+        *binary_map.stationarity_steps(),
+        *curvature.convexity_proof().steps,
+        *binary_map.map_slope_steps(),
+        entropy_bound.entropy_slope_step(),
+        remark=r"The map takes the minimiser to the truth, fixes $\frac12$ (logit 0) and stretches logits: $|\operatorname{logit} p| > |\operatorname{logit} q|$, "
+        r"for $q$ as near to 0 or 1 as one likes.",
+    ),
     formal=formal("exact", "l25_higher_entropy", "kk24_map_recovers_truth", "kk24_prop4"),
 )
-def higher_entropy_two_classes() -> Evidence:
-    """The slope of the map in logits exceeds 1, so the minimiser is nearer to one half; entropy falls away from there."""
-    return Derivation(
-        (*stationarity_steps(), *convexity_proof().steps, *map_slope_steps(), entropy_slope_step()),
-        r"The map takes the minimiser to the truth, fixes $\frac12$ (logit 0) and stretches logits: $|\operatorname{logit} p| > |\operatorname{logit} q|$, "
-        r"for $q$ as near to 0 or 1 as one likes.",
-    )
-
-
-def entropy_slope_step(other: Any = 1 - q) -> Step:
-    """The slope of the entropy of q and the other class is log((1-q)/q), negative above one half."""
-    entropy = -q * sp.log(q) - other * sp.log(other)
-    return step(
-        r"$H' = \log\frac{1-q}{q}$: negative above $\frac12$, positive below",
-        sp.diff(entropy, q),
-        sp.log(1 - q) - sp.log(q),
-    )

@@ -10,14 +10,15 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
+from reproduction.ledger.evidence import Counterexample, Step, Unchecked, derivation, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import Rows, claim
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.fcl_minimiser import risk
-from reproduction.theorems.lemmas.squared_distance import squared_distance_steps
+from reproduction.ledger.ledger import Rows
+from reproduction.theorems.lemmas import curvature, fcl
 
 CHAPTER = "12_focal_calibration_loss"
+quoted = Rows(CHAPTER, "quoted")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 
 
 def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) -> flint.arb:
@@ -30,49 +31,41 @@ def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) ->
         q = [balls.exact(top), 1 - balls.exact(top)]
         p = formulas.focal_map(q, balls.exact(gamma))
         moved = [balls.exact(shifted), 1 - balls.exact(shifted)]
-        return risk(q, p, gamma, lam) - risk(moved, p, gamma, lam)
+        return fcl.risk(q, p, gamma, lam) - fcl.risk(moved, p, gamma, lam)
 
 
-@claim(
+reading(
     "l25.thm45",
-    source="L25 Thm. 4.5, App. A.14",
-    statement=r"'For any predictor and any distribution', FCL 'yields a smaller (or equal) post-processing gap than focal loss alone', where "
+    "L25 Thm. 4.5, App. A.14",
+    r"'For any predictor and any distribution', FCL 'yields a smaller (or equal) post-processing gap than focal loss alone', where "
     r"'the post-processing gap quantifies how much a smooth recalibration function could improve a classifier's calibration under a given loss'. "
     r"(Eqs. 9 and 16 are lost, and the words suffice. Taken as: how much the expected loss falls by the best change of the prediction that is "
     r"1-Lipschitz in it, after Blasiok et al., who are cited for it. What refutes it is a shift by a constant: it does so for every set of "
     r"recalibrations that holds the shifts.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: Counterexample(
+        r"$\gamma = 2$, $\lambda = 1$, the constant predictor $0.63$ that minimises focal loss: its focal gap is 0; moving it to $0.7$ lowers FCL",
+        gap_of_focal_minimiser("0.63", "0.7", 2, Fraction(1)),
+    ),
     formal=formal("equivalent", "l25_thm45_refuted"),
     headline="smaller post-processing gap",
     instead="of any predictor it is not; of FCL's own minimiser it is 0",
 )
-def thm45() -> Evidence:
-    """The minimiser of focal loss has gap 0 for focal loss, not for FCL, as soon as a shift is a recalibration."""
-    return Counterexample(
-        r"$\gamma = 2$, $\lambda = 1$, the constant predictor $0.63$ that minimises focal loss: its focal gap is 0; moving it to $0.7$ lowers FCL",
-        gap_of_focal_minimiser("0.63", "0.7", 2, Fraction(1)),
-    )
 
-
-@claim(
+ours(
     "l25.thm45_corrected",
-    source="L25 Thm. 4.5, corrected",
-    statement=r"For $\gamma, \lambda \ge 0$ each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. On finitely many inputs, any post-processing of $q_\lambda$ that moves it by "
+    "L25 Thm. 4.5, corrected",
+    r"For $\gamma, \lambda \ge 0$ each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. On finitely many inputs, any post-processing of $q_\lambda$ that moves it by "
     r"$d(x)$ raises the FCL risk by at least $\lambda\,\mathbb{E}\lVert d\rVert^2$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: derivation(
+        *curvature.convexity_proof().steps,
+        square_growth_step(),
+        remark=r"At the minimiser the tangent does not fall along the simplex, $\sum_i p_iL(q_i)$ lies above its own tangent, and the square grows by "
+        r"$\lambda\lVert d\rVert^2$ beyond its: so nothing is gained, in any $x$, and the gap is at most 0. The identity is a "
+        r"post-processing, so it is at least 0.",
+    ),
     formal=formal("equivalent", "l25_thm45_own_minimiser", "l25_thm45_growth"),
     corrects="l25.thm45",
 )
-def thm45_corrected() -> Evidence:
-    """The risk at x is a convex function plus a square: beyond its tangent at the minimiser it grows at least like the square."""
-    return Derivation(
-        (*convexity_proof().steps, square_growth_step()),
-        r"At the minimiser the tangent does not fall along the simplex, $\sum_i p_iL(q_i)$ lies above its own tangent, and the square grows by "
-        r"$\lambda\lVert d\rVert^2$ beyond its: so nothing is gained, in any $x$, and the gap is at most 0. The identity is a "
-        r"post-processing, so it is at least 0.",
-    )
 
 
 def square_growth_step(power: int = 2) -> Step:
@@ -82,16 +75,12 @@ def square_growth_step(power: int = 2) -> Step:
     term = lam * (v - p) ** power
     return step(
         r"$\lambda(v+d-p)^2 - \lambda(v-p)^2 - d\,\partial_v\lambda(v-p)^2 = \lambda d^2$ in each class",
-        term.subs(v, v + d) - term - d * sp.diff(term, v),
-        lam * d**2,
-        sp.expand,
+        (term.subs(v, v + d) - term - d * sp.diff(term, v), lam * d**2),
+        simplify=sp.expand,
     )
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-
-# The terms are missing.
-add_quoted(
+quoted(
     "l25.a14_steps",
     "L25 App. A.14, steps 5 and 6",
     r"Where the prediction is overconfident, 'the calibration term overall is negative', where it is underconfident 'the term' of the "
@@ -101,22 +90,18 @@ add_quoted(
     ),
 )
 
-
-@claim(
+ours(
     "l25.a14_square_gap",
-    source="L25 App. A.14, steps 3 to 6, under a reading",
-    statement=r"For a constant predictor: post-processing that moves the prediction $v$ by $d$ lowers the expected square by $-2\,d\cdot(v - p) - \lVert d\rVert^2$. That is "
+    "L25 App. A.14, steps 3 to 6, under a reading",
+    r"For a constant predictor: post-processing that moves the prediction $v$ by $d$ lowers the expected square by $-2\,d\cdot(v - p) - \lVert d\rVert^2$. That is "
     r"positive for every $d = t(p - v)$ with $0 < t < 2$ unless $v = p$, over- and underconfident alike, and at most $\lVert v-p\rVert^2$.",
-    chapter=CHAPTER,
-    fidelity="ours",
-)
-def a14_square_gap() -> Evidence:
-    """The square is expanded, as step 4 does."""
-    return Derivation(
-        (*squared_distance_steps(), *square_gap_steps()),
-        r"The constant of the first steps drops out of the difference. $d = 0$ is a post-processing, and gives 0; for a constant predictor so is "
+    lambda: derivation(
+        *fcl.squared_distance_steps(),
+        *square_gap_steps(),
+        remark=r"The constant of the first steps drops out of the difference. $d = 0$ is a post-processing, and gives 0; for a constant predictor so is "
         r"every constant $d$, and the gap of the square is $\lVert v-p\rVert^2$.",
-    )
+    ),
+)
 
 
 def square_gap_steps(gain: Callable[[Any, Any], Any] | None = None) -> tuple[Step, ...]:
@@ -126,27 +111,23 @@ def square_gap_steps(gain: Callable[[Any, Any], Any] | None = None) -> tuple[Ste
     return (
         step(
             r"step 4: $(v-p)^2 - (v+d-p)^2 = -2d(v-p) - d^2$ in each class",
-            (v - p) ** 2 - (v + d - p) ** 2,
-            gain(d, v - p),
-            sp.expand,
+            ((v - p) ** 2 - (v + d - p) ** 2, gain(d, v - p)),
+            simplify=sp.expand,
         ),
         step(
             r"at $d = t(p-v)$ it is $t(2-t)(v-p)^2$: positive for $0 < t < 2$, whichever of $v$ and $p$ is larger",
-            gain(t * (p - v), v - p),
-            t * (2 - t) * (v - p) ** 2,
-            sp.expand,
+            (gain(t * (p - v), v - p), t * (2 - t) * (v - p) ** 2),
+            simplify=sp.expand,
         ),
         step(
             r"$(v-p)^2$ less that is $(d+v-p)^2 \ge 0$: at most $(v-p)^2$, reached at $d = p-v$",
-            (v - p) ** 2 - gain(d, v - p),
-            (d + v - p) ** 2,
-            sp.expand,
+            ((v - p) ** 2 - gain(d, v - p), (d + v - p) ** 2),
+            simplify=sp.expand,
         ),
     )
 
 
-# Needs the paper's networks on the paper's data.
-add_quoted(
+quoted(
     "l25.state_of_the_art",
     "L25 Abstract, section 5, Tables 1 to 8",
     r"'Extensive evaluations on various models and datasets demonstrate that our method achieves SOTA performance in both "

@@ -1,14 +1,15 @@
-"""Focal loss is convex in the probability, the sign of L'': Props. 1 and 4, KN24 Fig. 1, and the FCL risk of L25."""
+"""Focal loss is convex in the probability, and its slope vanishes at 1: KK24 Props. 1 and 4, KN24 Fig. 1, L25."""
 
 from __future__ import annotations
 
 import sympy as sp
 
 from focal_lib.theory.second_derivative import convexity_factor
-from reproduction.ledger.evidence import Derivation, step
+from reproduction.ledger.evidence import Derivation, Step, derivation, step
 from reproduction.theorems import symbols
 
-x = sp.Symbol("x", positive=True)  # q = exp(-x)
+g = symbols.g
+r, x = sp.symbols("r x", positive=True)  # 1 - q, -log q
 
 
 def convexity_proof() -> Derivation:
@@ -18,18 +19,29 @@ def convexity_proof() -> Derivation:
     quadratic = convexity_factor(q, gamma, sp.log)
     c = 2 - 2 * q + q * sp.log(q)  # q times the coefficient of gamma
     at = {q: sp.exp(-x)}
-    return Derivation(
-        (
-            step(r"$(1-q)^{2-\gamma}\,L''(q)$ is the quadratic in $\gamma$", reduced, quadratic, _tidy),
-            step(r"coefficient of $\gamma^2$: $-\log q > 0$", (-sp.log(q)).subs(at).is_positive),
-            step(r"coefficient of $\gamma$: $c(q)/q$, $c = 2-2q+q\log q$", quadratic.coeff(gamma, 1), c / q, _tidy),
-            step(r"$c'(q) = \log q - 1 < 0$ on $(0,1)$", sp.expand_log(sp.diff(c, q).subs(at)).is_negative),
-            step(r"$c(1) = 0$, so $c > 0$ on $(0,1)$", c.subs(q, 1), 0),
-            step(r"constant term $((1-q)/q)^2$, a square", quadratic.subs(gamma, 0), ((1 - q) / q) ** 2),
+    return derivation(
+        step(r"$(1-q)^{2-\gamma}\,L''(q)$ is the quadratic in $\gamma$", (reduced, quadratic), simplify=symbols.tidy),
+        step(r"coefficient of $\gamma^2$: $-\log q > 0$", (-sp.log(q)).subs(at).is_positive),
+        step(
+            r"coefficient of $\gamma$: $c(q)/q$, $c = 2-2q+q\log q$",
+            (quadratic.coeff(gamma, 1), c / q),
+            simplify=symbols.tidy,
         ),
-        "Nothing asks for gamma >= 1: the range 0 < gamma < 1 is included.",
+        step(r"$c'(q) = \log q - 1 < 0$ on $(0,1)$", sp.expand_log(sp.diff(c, q).subs(at)).is_negative),
+        step(r"$c(1) = 0$, so $c > 0$ on $(0,1)$", (c.subs(q, 1), 0)),
+        step(r"constant term $((1-q)/q)^2$, a square", (quadratic.subs(gamma, 0), ((1 - q) / q) ** 2)),
+        remark="Nothing asks for gamma >= 1: the range 0 < gamma < 1 is included.",
     )
 
 
-def _tidy(expression: sp.Expr) -> sp.Expr:
-    return sp.simplify(sp.powsimp(sp.expand(expression), force=True))
+def gradient_limit_steps() -> tuple[Step, ...]:
+    """L' = gamma r^gamma log(1-r)/r - r^gamma/(1-r) with r = 1 - p: both terms vanish as r -> 0."""
+    slope = symbols.focal_loss_slope(1 - r, g)
+    return (
+        step(
+            r"$L' = \gamma r^\gamma\frac{\log(1-r)}{r} - \frac{r^\gamma}{1-r}$ with $r = 1-p$",
+            (slope, g * r**g * sp.log(1 - r) / r - r**g / (1 - r)),
+        ),
+        step(r"$\frac{\log(1-r)}{r} \to -1$", (sp.limit(sp.log(1 - r) / r, r, 0, "+"), -1)),
+        step(r"$r^\gamma \to 0$ for every $\gamma > 0$: $L' \to 0$", (sp.limit(r**g, r, 0, "+"), 0)),
+    )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from reproduction.ledger.evidence import Step, step
 from reproduction.theorems import symbols
 
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+q, g = symbols.q, symbols.g
 x = sp.Symbol("x", positive=True)
 
 
@@ -21,32 +22,29 @@ def entropy_bound_steps() -> tuple[Step, ...]:
     return (
         step(
             r"$\mathrm{CE} - \mathrm{FL} = \sum_y p_y\,(-\log q_y)\big(1-(1-q_y)^\gamma\big)$ is linear in $p$: one-hot labels suffice",
-            excess,
-            p * -sp.log(q) * (1 - (1 - q) ** g),
-            sp.expand,
+            (excess, p * -sp.log(q) * (1 - (1 - q) ** g)),
+            simplify=sp.expand,
         ),
-        step(r"$1-(1-q)^\gamma = 1-e^{-\gamma a}$ with $a = -\log(1-q)$", 1 - sp.exp(-g * -sp.log(rest)), 1 - rest**g),
+        step(
+            r"$1-(1-q)^\gamma = 1-e^{-\gamma a}$ with $a = -\log(1-q)$", (1 - sp.exp(-g * -sp.log(rest)), 1 - rest**g)
+        ),
         step(
             r"$1-e^{-x} \le x$: $(x-1+e^{-x})' = 1-e^{-x} \ge 0$, 0 at 0",
-            sp.diff(x - 1 + sp.exp(-x), x),
-            1 - sp.exp(-x),
+            (sp.diff(x - 1 + sp.exp(-x), x), 1 - sp.exp(-x)),
         ),
         step(
             r"so $(-\log q)(1-(1-q)^\gamma) \le \gamma(-\log q)a = \gamma(-q\log q) + \gamma(-\log q)(a-q)$",
-            g * -sp.log(q) * a,
-            g * -q * sp.log(q) + g * -sp.log(q) * (a - q),
+            (g * -sp.log(q) * a, g * -q * sp.log(q) + g * -sp.log(q) * (a - q)),
         ),
         step(
             r"$-\log q \le \frac{1-q}{q}$: $(\frac1q - 1 + \log q)' = -\frac{1-q}{q^2} \le 0$, 0 at 1",
-            sp.diff(1 / q - 1 + sp.log(q), q),
-            -(1 - q) / q**2,
+            (sp.diff(1 / q - 1 + sp.log(q), q), -(1 - q) / q**2),
         ),
         step(
             r"$a - q \le aq$: $(q + (1-q)\log(1-q))' = -\log(1-q) \ge 0$, 0 at 0",
-            sp.diff(q + (1 - q) * sp.log(1 - q), q),
-            -sp.log(1 - q),
+            (sp.diff(q + (1 - q) * sp.log(1 - q), q), -sp.log(1 - q)),
         ),
-        step(r"so $(-\log q)(a-q) \le \frac{1-q}{q}\,aq = (1-q)a$", (1 - q) / q * a * q, (1 - q) * a),
+        step(r"so $(-\log q)(a-q) \le \frac{1-q}{q}\,aq = (1-q)a$", ((1 - q) / q * a * q, (1 - q) * a)),
         step(
             r"$(1-q_y)a = \sum_{i\ne y} q_i\,(-\log(1-q_y)) \le \sum_{i\ne y}-q_i\log q_i$, as $q_i \le 1-q_y$ and "
             r"$(-\log)' = -\frac1q < 0$: together $\gamma H(q)$",
@@ -60,7 +58,15 @@ def divergence_step() -> Step:
     p, other = sp.symbols("p_i q_i", positive=True)
     return step(
         r"$\mathrm{CE}(p,q) = \mathrm{KL}(p\Vert q) + H(p)$: class by class, $-p\log q = p\log\frac pq - p\log p$",
-        -p * sp.log(other),
-        p * sp.log(p / other) - p * sp.log(p),
-        lambda e: sp.simplify(sp.expand_log(e, force=True)),
+        (-p * sp.log(other), p * sp.log(p / other) - p * sp.log(p)),
+        simplify=lambda e: sp.simplify(sp.expand_log(e, force=True)),
+    )
+
+
+def entropy_slope_step(other: Any = 1 - q) -> Step:
+    """The slope of the entropy of q and the other class is log((1-q)/q), negative above one half."""
+    entropy = -q * sp.log(q) - other * sp.log(other)
+    return step(
+        r"$H' = \log\frac{1-q}{q}$: negative above $\frac12$, positive below",
+        (sp.diff(entropy, q), sp.log(1 - q) - sp.log(q)),
     )

@@ -25,7 +25,7 @@ def _falls_through_one(function: Callable[[flint.arb], flint.arb], published: fl
         return bool(before > 1) and bool(after < 1)
 
 
-def published_threshold_step() -> Step:
+def threshold_step() -> Step:
     """tau(gamma) of `theory.confidence_threshold` is where g falls through 1."""
     gammas = (0.125, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0)
     return Step(
@@ -43,7 +43,7 @@ def _gain_at(p: Fraction) -> Callable[[flint.arb], flint.arb]:
     return lambda gamma: formulas.gain(balls.exact(p), gamma)
 
 
-def published_critical_gamma_step() -> Step:
+def critical_gamma_step() -> Step:
     """gamma*(1/(n-1)) of `theory.critical_gamma` is where g(1/(n-1), .) falls through 1."""
     counts = (4, 5, 7, 10, 100, 1000)
     return Step(
@@ -54,7 +54,7 @@ def published_critical_gamma_step() -> Step:
     )
 
 
-def published_lambert_step() -> Step:
+def lambert_step() -> Step:
     """gamma*(p0) of `theory.lambert_gamma` is where g(p0, .) falls through 1."""
     points = (0.01, 0.1, 0.2, 0.25, 0.3, 0.4)
     return Step(
@@ -64,17 +64,19 @@ def published_lambert_step() -> Step:
     )
 
 
-def published_slope_step() -> Step:
+def slope_step() -> Step:
     """beta(0) of `theory.beta_at_zero` is the slope of the map at 0."""
     s, g = symbols.s, sp.Symbol("gamma", real=True)
     slope = sp.diff(symbols.binary_map_of_logit(s, g), s).subs(s, 0)
-    return step(r"`beta_at_zero` is that slope, for every $\gamma$", beta_at_zero(g, sp.log(2)), slope)
+    return step(r"`beta_at_zero` is that slope, for every $\gamma$", (beta_at_zero(g, sp.log(2)), slope))
 
 
-def published_turning_steps() -> tuple[Step, ...]:
+def turning_steps() -> tuple[Step, ...]:
     """gamma_c of `theory.largest_monotone_gamma` makes R''/s -> 0 at s = 0, exactly, and no other gamma > 0 does."""
     t, gamma, two = sp.symbols("t gamma l", positive=True)  # l: log 2
-    slopes = [_slope_at_zero(c).subs(sp.log(2), two) for c in symbols.curvature_cubic()]
+    slopes = [
+        sp.expand(sp.diff(c, symbols.s).subs(symbols.s, 0)).subs(sp.log(2), two) for c in symbols.curvature_cubic()
+    ]
     cubic = sum(slope * gamma**k for k, slope in enumerate(slopes))
     in_t = sp.numer(sp.together(cubic.subs(gamma, t / (1 - t * two))))
     found = sp.simplify(largest_monotone_gamma(two, sp.sqrt))
@@ -86,13 +88,11 @@ def published_turning_steps() -> tuple[Step, ...]:
         step(
             r"with $t = \frac{\gamma}{1+\gamma\log2}$, $\lim_{s\to0} R''/s$ has the factor $2a^3t^2 - 3abt + b$, "
             r"$a = \log2 - \frac12$, $b = \log2 - \frac34$",
-            sp.rem(sp.Poly(in_t, t), sp.Poly(quadratic, t)).as_expr(),
-            0,
+            (sp.rem(sp.Poly(in_t, t), sp.Poly(quadratic, t)).as_expr(), 0),
         ),
         step(
             r"`largest_monotone_gamma` is a root of it, as an expression in $\log 2$",
-            quadratic.subs(t, sp.simplify(found / (1 + found * two))),
-            0,
+            (quadratic.subs(t, sp.simplify(found / (1 + found * two))), 0),
         ),
         Step(
             r"that limit is a cubic in $\gamma$ with signs $-,-,-,+$: one positive root $\gamma_c$, before it $R'' < 0$ near 0, after "
@@ -100,7 +100,3 @@ def published_turning_steps() -> tuple[Step, ...]:
             all(bool(v < 0) for v in signs[:3]) and bool(signs[3] > 0) and largest_monotone_gamma() > 0,
         ),
     )
-
-
-def _slope_at_zero(expression: sp.Expr) -> sp.Expr:
-    return sp.expand(sp.diff(expression, symbols.s).subs(symbols.s, 0))

@@ -8,94 +8,78 @@ import flint
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Derivation, Evidence, Step, step, step_of_several
+from reproduction.ledger.evidence import Derivation, Evidence, Step, derivation, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.binary_map import stationarity_steps
-from reproduction.theorems.lemmas.curvature import convexity_proof
-from reproduction.theorems.lemmas.entropy_bound import divergence_step, entropy_bound_steps
-from reproduction.theorems.lemmas.map_slope import map_slope_steps
-from reproduction.theorems.lemmas.sharpness import sharper_proof
-from reproduction.theorems.lemmas.weight import lagrange_steps, printed_weight_steps
+from reproduction.theorems.lemmas import binary_map, confidence, curvature, entropy_bound, weight
 
 CHAPTER = "10_gradient_factor"
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+quoted = Rows(CHAPTER, "quoted")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
+q, g = symbols.q, symbols.g
 x = sp.Symbol("x", positive=True)  # -log q_i
+f = (1 - q) ** g - 1 + g * q  # of Bernoulli's inequality
 
 
-@claim(
+quoted(
     "m20.app_h",
-    source="M20 App. H",
-    statement=r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma\,\mathrm{Entropy}(q)$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 App. H",
+    r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma\,\mathrm{Entropy}(q)$.",
+    lambda: Derivation(entropy_bound.entropy_bound_steps()),
     formal=formal("exact", "m20_app_h"),
     headline="focal loss >= cross-entropy - gamma entropy",
     instead="for every gamma >= 0",
 )
-def app_h() -> Evidence:
-    """For every gamma >= 0 and every soft label."""
-    return Derivation(entropy_bound_steps())
 
 
-@claim(
+@quoted(
     "m20.app_h_bernoulli",
-    source="M20 App. H, first step",
-    statement=r"$(1-q)^\gamma \ge 1 - \gamma q$ 'by Bernoulli's inequality $\forall\gamma \ge 1$ and $0 \le q \le 1$'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 App. H, first step",
+    r"$(1-q)^\gamma \ge 1 - \gamma q$ 'by Bernoulli's inequality $\forall\gamma \ge 1$ and $0 \le q \le 1$'.",
     formal=formal("related", "m20_app_h_bernoulli"),  # for q < 1
 )
 def bernoulli() -> Evidence:
     """The difference is 0 at q = 0 and rises where (1-q)^(gamma-1) <= 1."""
-    f = (1 - q) ** g - 1 + g * q
     above, a = sp.symbols("d a", nonnegative=True)  # gamma - 1 and -log(1-q)
     power = 1 - sp.exp(-above * a)  # 1 - (1-q)^(gamma-1)
-    return Derivation(
-        (
-            step(r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0", f.subs(q, 0), 0),
-            step(r"$f' = \gamma(1-(1-q)^{\gamma-1})$", sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
-            step(
-                r"$1-(1-q)^{\gamma-1} = 1 - e^{-(\gamma-1)a}$, $a = -\log(1-q)$, is 0 at $a = 0$ and does not fall for $\gamma \ge 1$",
-                power.subs(a, 0) == 0 and sp.diff(power, a).is_nonnegative,
-            ),
-            Step(
-                r"at $q = 1$, $\gamma = 1 + d$: $0^\gamma = 0$, and $1 - \gamma = -d \le 0$",
-                (f.subs({q: 1, g: 1 + above}) - above, above.is_nonnegative),
-            ),
-        )
+    return derivation(
+        step(r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0", (f.subs(q, 0), 0)),
+        step(r"$f' = \gamma(1-(1-q)^{\gamma-1})$", (sp.diff(f, q), g * (1 - (1 - q) ** (g - 1)))),
+        step(
+            r"$1-(1-q)^{\gamma-1} = 1 - e^{-(\gamma-1)a}$, $a = -\log(1-q)$, is 0 at $a = 0$ and does not fall for $\gamma \ge 1$",
+            power.subs(a, 0) == 0 and sp.diff(power, a).is_nonnegative,
+        ),
+        Step(
+            r"at $q = 1$, $\gamma = 1 + d$: $0^\gamma = 0$, and $1 - \gamma = -d \le 0$",
+            (f.subs({q: 1, g: 1 + above}) - above, above.is_nonnegative),
+        ),
     )
 
 
-@claim(
+@ours(
     "m20.app_h_below_one",
-    source="M20 App. H, continued below gamma = 1",
-    statement=r"The bound of App. H holds for $0 < \gamma < 1$, too, where Bernoulli's inequality, its first step, is reversed: "
+    "M20 App. H, continued below gamma = 1",
+    r"The bound of App. H holds for $0 < \gamma < 1$, too, where Bernoulli's inequality, its first step, is reversed: "
     r"$(1-q)^\gamma < 1 - \gamma q$ for $0 < q < 1$.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "m20_app_h", "m20_app_h_reversed"),
 )
 def app_h_below_one() -> Evidence:
     """Another proof of the bound, for every gamma > 0; and the sign of Bernoulli's difference."""
     below, a = sp.symbols("d a", positive=True)  # gamma = 1/(1+d), a = -log(1-q)
     exponent = below / (1 + below)  # 1 - gamma
-    f = (1 - q) ** g - 1 + g * q
-    return Derivation(
-        (
-            *entropy_bound_steps(),
-            step_of_several(
-                r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0, $f' = \gamma(1-(1-q)^{\gamma-1})$",
-                (f.subs(q, 0), 0),
-                (sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
-            ),
-            step(
-                r"$1-(1-q)^{\gamma-1} = 1 - e^{(1-\gamma)a}$ is 0 at $a = 0$ and falls",
-                (1 - sp.exp(exponent * a)).subs(a, 0) == 0 and sp.diff(1 - sp.exp(exponent * a), a).is_negative,
-            ),
-        )
+    return derivation(
+        *entropy_bound.entropy_bound_steps(),
+        step(
+            r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0, $f' = \gamma(1-(1-q)^{\gamma-1})$",
+            (f.subs(q, 0), 0),
+            (sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
+        ),
+        step(
+            r"$1-(1-q)^{\gamma-1} = 1 - e^{(1-\gamma)a}$ is 0 at $a = 0$ and falls",
+            (1 - sp.exp(exponent * a)).subs(a, 0) == 0 and sp.diff(1 - sp.exp(exponent * a), a).is_negative,
+        ),
     )
 
 
@@ -117,40 +101,32 @@ def hoelder_steps() -> tuple[Step, ...]:
         ),
         step(
             r"a class's part of the first line minus that of the second is $\gamma(\max_jp_j - p_i)\,ae^{-a} \ge 0$",
-            lines[0] - lines[1],
-            g * less * a * sp.exp(-a),
+            (lines[0] - lines[1], g * less * a * sp.exp(-a)),
         ),
         step(
             r"of the second minus the third, $\gamma(1 - \max_jp_j)\,ae^{-a} \ge 0$",
-            sp.expand(hoelder - entropy),
-            g * missing * a * sp.exp(-a),
-            sp.expand,
+            (sp.expand(hoelder - entropy), g * missing * a * sp.exp(-a)),
+            simplify=sp.expand,
         ),
     )
 
 
-@claim(
+reading(
     "m20.app_h_hoelder",
-    source="M20 App. H, third and fourth step",
-    statement=r"'By Hölder's inequality with $p = \infty$, $q = 1$': $-\gamma\,\vert\sum_ip_iq_i\log q_i\vert \ge -\gamma\max_jp_j\sum_i\vert "
+    "M20 App. H, third and fourth step",
+    r"'By Hölder's inequality with $p = \infty$, $q = 1$': $-\gamma\,\vert\sum_ip_iq_i\log q_i\vert \ge -\gamma\max_jp_j\sum_i\vert "
     r"q_i\log q_i\vert$, and since '$\forall i\ p_i \le 1$' this is at least $\gamma\sum_iq_i\log q_i = -\gamma\,\mathrm{Entropy}(q)$. (The bars on the left, "
     r"not in the text at hand, are ours.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: Derivation(hoelder_steps()),
 )
-def app_h_hoelder() -> Evidence:
-    """Every term of either sum has one sign, so it is true class by class."""
-    return Derivation(hoelder_steps())
 
 
-@claim(
+@ours(
     "m20.app_h_sign",
-    source="M20 App. H, second step, as the text at hand has it",
-    statement=r"For $\gamma > 0$ and without bars, evidently lost in the text at hand, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
+    "M20 App. H, second step, as the text at hand has it",
+    r"For $\gamma > 0$ and without bars, evidently lost in the text at hand, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
     r"$-\sum_i(1-\gamma q_i)\,p_i\log q_i$ by $-2\gamma\sum_ip_iq_i\log q_i \ge 0$, which is 0 only where $q_i$ is 0 or 1 for every "
     r"$p_i > 0$. With a plus sign, or with bars, it is one.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def app_h_sign() -> Evidence:
     """Class by class; with q_i = e^(-x), x > 0, the sign is plain."""
@@ -158,65 +134,45 @@ def app_h_sign() -> Evidence:
     before = -(1 - g * part) * p * sp.log(part)
     printed, plus = (-p * sp.log(part) + sign * g * p * part * sp.log(part) for sign in (-1, 1))
     excess = -2 * g * p * part * sp.log(part)
-    return Derivation(
-        (
-            step(
-                r"class by class the printed part exceeds the one before by $-2\gamma p_iq_i\log q_i$",
-                printed - before,
-                excess,
-            ),
-            step(
-                r"which is positive for $p_i > 0$ and $0 < q_i < 1$: with $q_i = e^{-x}$, $x > 0$, it is $2\gamma p_i\,xe^{-x}$",
-                excess.subs(part, sp.exp(-x)).simplify().is_positive,
-            ),
-            step(r"with $+\gamma p_iq_i\log q_i$ the two are equal", plus - before, 0),
-            step(
-                r"and $\gamma p_iq_i\log q_i = -\gamma\,\vert p_iq_i\log q_i\vert$, every term having this sign",
-                (g * p * part * sp.log(part) + g * sp.Abs(p * part * sp.log(part))).subs(part, sp.exp(-x)),
-                0,
-            ),
-        )
+    return derivation(
+        step(
+            r"class by class the printed part exceeds the one before by $-2\gamma p_iq_i\log q_i$",
+            (printed - before, excess),
+        ),
+        step(
+            r"which is positive for $p_i > 0$ and $0 < q_i < 1$: with $q_i = e^{-x}$, $x > 0$, it is $2\gamma p_i\,xe^{-x}$",
+            excess.subs(part, sp.exp(-x)).simplify().is_positive,
+        ),
+        step(r"with $+\gamma p_iq_i\log q_i$ the two are equal", (plus - before, 0)),
+        step(
+            r"and $\gamma p_iq_i\log q_i = -\gamma\,\vert p_iq_i\log q_i\vert$, every term having this sign",
+            ((g * p * part * sp.log(part) + g * sp.Abs(p * part * sp.log(part))).subs(part, sp.exp(-x)), 0),
+        ),
     )
 
 
-@claim(
+quoted(
     "m20.app_h_kl",
-    source="M20 App. H, last steps",
-    statement=r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 App. H, last steps",
+    r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
+    lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
     formal=formal("exact", "m20_app_h_kl"),
 )
-def app_h_kl() -> Evidence:
-    """CE = KL + H(p), class by class."""
-    return Derivation((*entropy_bound_steps(), divergence_step()))
 
-
-@claim(
+reading(
     "m20.entropy_binary",
-    source="M20 App. H, Fig. 7",
-    statement=r"'In a binary classification problem (i.e. $K = 2$)', 'solutions to focal loss will always have higher entropy than that of "
+    "M20 App. H, Fig. 7",
+    r"'In a binary classification problem (i.e. $K = 2$)', 'solutions to focal loss will always have higher entropy than that of "
     r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$ and $\gamma > 0$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: derivation(
+        *binary_map.stationarity_steps(),
+        *curvature.convexity_proof().steps,
+        *binary_map.map_slope_steps(),
+        entropy_bound.entropy_slope_step(),
+    ),
     formal=formal("exact", "m20_entropy_binary", "kk24_map_recovers_truth", "kk24_prop4", "log_loss_strictly_proper"),
     headline="two classes: focal solutions have higher entropy",
 )
-def entropy_binary() -> Evidence:
-    """The minimiser is closer to 1/2 (slope of the map above 1), and entropy falls away from 1/2."""
-    entropy = -q * sp.log(q) - (1 - q) * sp.log(1 - q)
-    return Derivation(
-        (
-            *stationarity_steps(),
-            *convexity_proof().steps,
-            *map_slope_steps(),
-            step(
-                r"$H' = \log\frac{1-q}{q}$: negative above $\frac12$, positive below",
-                sp.diff(entropy, q),
-                sp.log(1 - q) - sp.log(q),
-            ),
-        )
-    )
 
 
 def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
@@ -227,43 +183,33 @@ def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
         return sum((v * v.log() for v in probs), balls.exact(0)) - sum((v * v.log() for v in mapped), balls.exact(0))
 
 
-@claim(
+@ours(
     "m20.entropy_many_classes",
-    source="M20 App. H, continued beyond its K = 2",
-    statement=r"With four classes or more a focal solution can have lower entropy than the cross-entropy solution, its $p$: at "
+    "M20 App. H, continued beyond its K = 2",
+    r"With four classes or more a focal solution can have lower entropy than the cross-entropy solution, its $p$: at "
     r"$\gamma = \frac12$, $(0.33, 0.33, 0.33, 0.01)$ is such a solution.",
-    chapter=CHAPTER,
-    fidelity="ours",
     formal=formal("exact", "m20_entropy_many_classes", "log_loss_strictly_proper"),
 )
 def entropy_many_classes() -> Evidence:
     """In ball arithmetic; with more classes of probability 0 it is the same point."""
     change = entropy_change(("0.33", "0.33", "0.33", "0.01"), "1/2")
-    return Derivation(
-        (
-            *lagrange_steps(),
-            *printed_weight_steps(),
-            *convexity_proof().steps,
-            Step(rf"$H(p) - H(q) = {float(change.mid()):.3g} > 0$, in ball arithmetic", bool(change > 0)),
-        ),
-        r"A class of probability 0 in $p$ has probability 0 in the solution, so the same point serves for every $n \ge 4$.",
+    return derivation(
+        *weight.lagrange_steps(),
+        *weight.printed_weight_steps(),
+        *curvature.convexity_proof().steps,
+        Step(rf"$H(p) - H(q) = {float(change.mid()):.3g} > 0$, in ball arithmetic", bool(change > 0)),
+        remark=r"A class of probability 0 in $p$ has probability 0 in the solution, so the same point serves for every $n \ge 4$.",
     )
 
 
-@claim(
+ours(
     "m20.entropy_three_classes",
-    source="M20 App. H, the case of three classes",
-    statement=r"With three classes a focal solution never has lower entropy than the cross-entropy solution, for any $\gamma > 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
-)
-def entropy_three_classes() -> Evidence:
-    """By majorisation: the map, which leads from the focal solution to the other, raises the top and lowers the bottom."""
-    return Derivation(sharper_proof().steps, MAJORISED)
-
-
-MAJORISED = (
-    r"The focal solution $q$ is led to the cross-entropy solution $p$ by the map. As $\gamma$ grows from 0 the highest of three "
-    r"probabilities never falls and the lowest never rises, by the steps above (kk24.sharper_gamma): so the sum of the highest one, and of the "
-    r"highest two, is at least as large for $p$ as for $q$. Then $p$ majorises $q$, and entropy, a concave function summed, is no larger."
+    "M20 App. H, the case of three classes",
+    r"With three classes a focal solution never has lower entropy than the cross-entropy solution, for any $\gamma > 0$.",
+    lambda: derivation(
+        *confidence.sharper_proof().steps,
+        remark=r"The focal solution $q$ is led to the cross-entropy solution $p$ by the map. As $\gamma$ grows from 0 the highest of three "
+        r"probabilities never falls and the lowest never rises, by the steps above (kk24.sharper_gamma): so the sum of the highest one, and of the "
+        r"highest two, is at least as large for $p$ as for $q$. Then $p$ majorises $q$, and entropy, a concave function summed, is no larger.",
+    ),
 )

@@ -14,38 +14,28 @@ from reproduction.ledger.evidence import (
     Disproof,
     Evidence,
     Step,
+    derivation,
     step,
 )
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.gain_curvature import (
-    gain_concave_steps,
-    gain_curvature_steps,
-    gain_slope_end_steps,
-)
-from reproduction.theorems.lemmas.threshold import (
-    gain_at_half_step,
-    gain_limit_steps,
-    gain_positive_step,
-    larger_gamma_steps,
-    threshold_steps,
-)
+from reproduction.theorems.lemmas import gain
 
 CHAPTER = "10_gradient_factor"
-q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+quoted = Rows(CHAPTER, "quoted")
+paraphrased = Rows(CHAPTER, "paraphrased")
+reading = Rows(CHAPTER, "our reading")
+q, g = symbols.q, symbols.g
 
 
-@claim(
+@quoted(
     "m20.prop1",
-    source="M20 Prop. 1, App. B Prop. 3",
-    statement=r"'For focal loss $L_f$ and cross-entropy loss $L_c$, the gradients' $\frac{\partial L_f}{\partial w} = \frac{\partial "
+    "M20 Prop. 1, App. B Prop. 3",
+    r"'For focal loss $L_f$ and cross-entropy loss $L_c$, the gradients' $\frac{\partial L_f}{\partial w} = \frac{\partial "
     r"L_c}{\partial w}\,g(q_y, \gamma)$ with "
     r"$g = (1-q)^\gamma - \gamma q(1-q)^{\gamma-1}\log q$, for the weights $w$ of the last layer.",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "m20_prop1"),
     headline="the gradient is cross-entropy's times g",
 )
@@ -62,24 +52,23 @@ def factor_steps() -> tuple[Step, ...]:
     return (
         step(
             r"$\partial_w L_f = g\,\partial_w L_c$",
-            sp.powsimp(sp.expand((focal / cross).doit().subs(f, q) / (1 - q) ** (g - 1))),
-            sp.powsimp(sp.expand(printed / (1 - q) ** (g - 1))),
-            lambda e: sp.simplify(sp.expand(sp.powsimp(e, force=True))),
+            (
+                sp.powsimp(sp.expand((focal / cross).doit().subs(f, q) / (1 - q) ** (g - 1))),
+                sp.powsimp(sp.expand(printed / (1 - q) ** (g - 1))),
+            ),
+            simplify=lambda e: sp.simplify(sp.expand(sp.powsimp(e, force=True))),
         ),
         step(
             r"printed $g$ is $(1-q)^\gamma(1+\gamma b)$, the same function as in KK24's $w = q/g$",
-            sp.simplify(printed / (1 - q) ** g),
-            sp.simplify(symbols.gain(q, g) / (1 - q) ** g),
+            (sp.simplify(printed / (1 - q) ** g), sp.simplify(symbols.gain(q, g) / (1 - q) ** g)),
         ),
     )
 
 
-@claim(
+@quoted(
     "m20.prop1_iff",
-    source="M20 Prop. 1",
-    statement=r"'Thus, $\lVert\partial_w L_f\rVert \le \lVert\partial_w L_c\rVert$ iff $g \in [0, 1]$.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 Prop. 1",
+    r"'Thus, $\lVert\partial_w L_f\rVert \le \lVert\partial_w L_c\rVert$ iff $g \in [0, 1]$.'",
     formal=formal("equivalent", "m20_prop1_norm", "m20_prop1_norm_fails"),
 )
 def prop1_iff() -> Evidence:
@@ -90,123 +79,94 @@ def prop1_iff() -> Evidence:
     return Conditional(
         r"\lVert\partial_w L_c\rVert",
         sp.Interval(0, sp.oo),
-        Derivation((*factor_steps(), gain_positive_step()), where=sp.Interval.open(0, sp.oo)),
+        derivation(*factor_steps(), gain.positive_step(), where=sp.Interval.open(0, sp.oo)),
         Counterexample(zero, margin, where=sp.FiniteSet(0)),
         remark=r" (for every $q$ and $\gamma$)",
     )
 
 
-@claim(
+paraphrased(
     "m20.k_decreasing",
-    source="M20 App. B, Eq. (9)",
-    statement=r"$k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$ decreases, from 1 at $p \to 0$ to $-(1+\gamma)$ at $p \to 1$, and "
+    "M20 App. B, Eq. (9)",
+    r"$k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$ decreases, from 1 at $p \to 0$ to $-(1+\gamma)$ at $p \to 1$, and "
     r"has the sign of $\partial_p g$. ($\gamma > 0$, $0 < p < 1$.)",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    lambda: Derivation(gain.threshold_steps()),
     formal=formal("equivalent", "m20_k", "m20_gain_slope"),
 )
-def k_decreasing() -> Evidence:
-    """The derivative of log g, and the logarithmic mean."""
-    return Derivation(threshold_steps())
 
-
-@claim(
+quoted(
     "m20.g_slope_decreasing",
-    source="M20 App. B, proof of Prop. 4",
-    statement=r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.' (Values at the ends: signs close to them.)",
-    chapter=CHAPTER,
-    fidelity="quoted",
-    formal=formal("equivalent", "m20_slope_decreases", "m20_unimodal", "m20_slope_rises_above_1"),
-)
-def g_slope_decreasing() -> Evidence:
-    """For gamma <= 1 g'' < 0; for larger gamma g'' > 0 near p = 1."""
-    return Conditional(
+    "M20 App. B, proof of Prop. 4",
+    r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.' (Values at the ends: signs close to them.)",
+    lambda: Conditional(
         r"\gamma",
         sp.Interval.open(0, sp.oo),
-        Derivation((*gain_concave_steps(), *gain_slope_end_steps()), where=sp.Interval.Lopen(0, 1)),
+        derivation(*gain.concave_steps(), *gain.slope_end_steps(), where=sp.Interval.Lopen(0, 1)),
         Disproof(
             Derivation(
-                gain_curvature_steps(),
+                gain.curvature_steps(),
                 r"So for $\gamma > 1$ $\partial_p g$ increases near $p = 1$, to 0.",
                 sp.Interval.open(1, sp.oo),
             )
         ),
-    )
+    ),
+    formal=formal("equivalent", "m20_slope_decreases", "m20_unimodal", "m20_slope_rises_above_1"),
+)
 
-
-@claim(
+quoted(
     "m20.g_unimodal",
-    source="M20 App. B, proof of Prop. 4",
-    statement=r"$g$ 'first monotonically increases starting from 1' (as $p \to 0$) 'and then monotonically decreases down to 0' (at $p = 1$). (For "
+    "M20 App. B, proof of Prop. 4",
+    r"$g$ 'first monotonically increases starting from 1' (as $p \to 0$) 'and then monotonically decreases down to 0' (at $p = 1$). (For "
     r"$\gamma > 0$; at 0 $g$ is constant.)",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    lambda: derivation(*gain.threshold_steps(), *gain.limit_steps()),
     formal=formal("exact", "m20_unimodal", "m20_gain_slope", "m20_gain_ends"),
 )
-def g_unimodal() -> Evidence:
-    """Only the sign of k is needed, not the slope's decrease, from which the paper concludes it."""
-    return Derivation((*threshold_steps(), *gain_limit_steps()))
 
-
-@claim(
+reading(
     "m20.threshold",
-    source="M20 section 4, on Fig. 4a",
-    statement=r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
+    "M20 section 4, on Fig. 4a",
+    r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
     r"$g > 1$. (Taken as: for $0 < p < p_0$; at $p = 0$ itself $g = 1$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: derivation(
+        *gain.threshold_steps(),
+        gain.at_half_step(),
+        remark=r"At $p = 0$ itself $g = 1$, so the paper's $[0, p_0)$ is $(0, p_0)$.",
+    ),
     formal=formal("equivalent", "m20_threshold"),
 )
-def threshold() -> Evidence:
-    """g rises from 1, falls to 0: it crosses 1 once. The threshold is tau(gamma) < 1/2."""
-    return Derivation(
-        (*threshold_steps(), gain_at_half_step()),
-        r"At $p = 0$ itself $g = 1$, so the paper's $[0, p_0)$ is $(0, p_0)$.",
-    )
 
-
-@claim(
+reading(
     "m20.regularises_more",
-    source="M20 section 4, on Fig. 4a",
-    statement=r"'With higher values of $\gamma$, the fall in $g$ gets steeper. We would thus expect the weight regularisation effect to be "
+    "M20 section 4, on Fig. 4a",
+    r"'With higher values of $\gamma$, the fall in $g$ gets steeper. We would thus expect the weight regularisation effect to be "
     r"higher for models that use higher values of $\gamma$.' (Of the second sentence, taken as: for $\frac12 \le p < 1$ a larger $\gamma$ gives a smaller factor $g$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: Derivation(
+        gain.larger_gamma_steps(),
+        r"$f$ is odd around $\frac12$, so it is negative on $(\frac12, 1)$, where it is positive on $(0, \frac12)$.",
+    ),
     formal=formal("exact", "m20_regularises_more"),
 )
-def regularises_more() -> Evidence:
-    """d log g / d gamma is at most its value at gamma = 0, which is not positive for p >= 1/2."""
-    return Derivation(
-        larger_gamma_steps(),
-        r"$f$ is odd around $\frac12$, so it is negative on $(\frac12, 1)$, where it is positive on $(0, \frac12)$.",
-    )
 
 
-@claim(
+@reading(
     "m20.fig4a_seven",
-    source="M20 section 4, on Fig. 4a",
-    statement=r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05, our threshold, from $p = \frac12$ on.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 section 4, on Fig. 4a",
+    r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05, our threshold, from $p = \frac12$ on.)",
     formal=formal("exact", "m20_seven"),
 )
 def fig4a_seven() -> Evidence:
     """g(0.5, 7); a larger p and a larger gamma give less."""
     there = Measurement(r"$g(0.5, 7)$", "nearly 0", _gain(0.5, 7), expected=0.0, tolerance=0.05)
-    return All((there, Derivation((*threshold_steps(), gain_at_half_step(), *larger_gamma_steps()))))
+    return All((there, derivation(*gain.threshold_steps(), gain.at_half_step(), *gain.larger_gamma_steps())))
 
 
-@claim(
+reading(
     "m20.g_at_019",
-    source="M20 section 5",
-    statement=r"'$g(0.19, 5) \approx 1$.' (Taken as: within 0.05.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 section 5",
+    r"'$g(0.19, 5) \approx 1$.' (Taken as: within 0.05.)",
+    lambda: Measurement(r"$g(0.19, 5)$", "about 1", _gain(0.19, 5), expected=1.0, tolerance=0.05),
     formal=formal("exact", "m20_g_at_019"),
 )
-def g_at_019() -> Evidence:
-    """1.028; exactly 1 at 0.1968."""
-    return Measurement(r"$g(0.19, 5)$", "about 1", _gain(0.19, 5), expected=1.0, tolerance=0.05)
 
 
 def _gain(p: float, gamma: float) -> float:

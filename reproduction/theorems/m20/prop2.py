@@ -5,16 +5,16 @@ from __future__ import annotations
 import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
-from reproduction.ledger.evidence import Conditional, Derivation, Disproof, Evidence, Step, step
+from reproduction.ledger.evidence import Conditional, Derivation, Disproof, Evidence, Step, derivation, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas.confidence import critical_gamma_steps
-from reproduction.theorems.lemmas.entropy_terms import entropy_terms_steps
-from reproduction.theorems.lemmas.published import published_lambert_step
-from reproduction.theorems.lemmas.threshold import larger_gamma_steps, threshold_steps
+from reproduction.theorems.lemmas import confidence, entropy_ratio, gain, published
 
 CHAPTER = "10_gradient_factor"
+quoted = Rows(CHAPTER, "quoted")
+reading = Rows(CHAPTER, "our reading")
+ours = Rows(CHAPTER, "ours")
 q = symbols.q
 p0 = sp.Symbol("p_0", positive=True)
 a, b = 1 - p0, p0 * sp.log(p0)
@@ -31,41 +31,36 @@ def lambert_steps() -> tuple[Step, ...]:
     return (
         step(
             r"$g(p_0, \gamma) = a^{\gamma-1}(a - \gamma b)$ with $a = 1-p_0$, $b = p_0\log p_0$",
-            sp.simplify(symbols.gain(p0, symbols.gamma) / (1 - p0) ** (symbols.gamma - 1)),
-            a - symbols.gamma * b,
+            (sp.simplify(symbols.gain(p0, symbols.gamma) / (1 - p0) ** (symbols.gamma - 1)), a - symbols.gamma * b),
         ),
         step(
             r"$\gamma = \frac ab + \frac{W}{\log a}$ makes it $W e^W \big/ \big(-\frac{1}{b}a^{1-a/b}\log a\big) = 1$",
-            product,
-            w * sp.exp(w) / argument,
+            (product, w * sp.exp(w) / argument),
         ),
         step(
             r"$\gamma = 0$ is the solution $W = y_0 = -\frac{a\log a}{b}$",
-            (big_a / big_b + y_sym(big_a, big_b, log_a)),
-            0,
+            (big_a / big_b + (-big_a * log_a / big_b) / log_a, 0),
         ),
     )
 
 
-def y_sym(big_a: sp.Symbol, big_b: sp.Symbol, log_a: sp.Symbol) -> sp.Expr:
-    """W / log a at W = -a log(a)/b."""
-    return (-big_a * log_a / big_b) / log_a
+def root_steps() -> tuple[Step, ...]:
+    """Every W is a solution, and which branch returns which."""
+    return (*lambert_steps(), *branch_steps())
 
 
 def branch_steps() -> tuple[Step, ...]:
     """y0 > -1 for p0 < 1/2: the principal branch returns y0, that is gamma = 0, the other the other root."""
     y = sp.Symbol("y", real=True)
     return (
-        *entropy_terms_steps(),
+        *entropy_ratio.terms_steps(),
         step(
             r"$y_0 + 1 = \frac{-f(p_0)}{p_0\log p_0}$, positive for $p_0 < \frac12$",
-            y0 + 1,
-            -((1 - p0) * sp.log(1 - p0) - p0 * sp.log(p0)) / b,
+            (y0 + 1, -((1 - p0) * sp.log(1 - p0) - p0 * sp.log(p0)) / b),
         ),
         step(
             r"$(ye^y)' = (1+y)e^y$: $W_0$ inverts it on $y > -1$, $W_{-1}$ below",
-            sp.diff(y * sp.exp(y), y),
-            (1 + y) * sp.exp(y),
+            (sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y)),
         ),
     )
 
@@ -73,27 +68,26 @@ def branch_steps() -> tuple[Step, ...]:
 HALF = sp.Rational(1, 2)
 BELOW, ABOVE = sp.Interval.open(0, HALF), sp.Interval.open(HALF, 1)  # cases of p0
 CASES = sp.Interval.open(0, 1)
-GAMMA_STAR = r"$\gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$"
 
 
 def below_half() -> Derivation:
     """For p0 < 1/2: gamma* is the one positive root of g(p0, .) = 1, and g < 1 beyond it and beyond p0."""
-    return Derivation(
-        (*lambert_steps(), *branch_steps(), *critical_gamma_steps(), *threshold_steps(), published_lambert_step()),
-        r"So for $p_0 < \frac12$ $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, "
+    return derivation(
+        *root_steps(),
+        *confidence.critical_gamma_steps(),
+        *gain.threshold_steps(),
+        published.lambert_step(),
+        remark=r"So for $p_0 < \frac12$ $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, "
         r"and $g(\cdot, \gamma)$, having fallen to at most 1 at $p_0$, stays below 1 after it.",
-        BELOW,
+        where=BELOW,
     )
 
 
-@claim(
+@quoted(
     "m20.prop2_inequality",
-    source="M20 Prop. 2, App. B Prop. 4",
-    statement=r"'For $p \ge p_0$, $g(p, \gamma) \le 1$ for all' $\gamma \ge \gamma^*$, where "
-    + GAMMA_STAR
-    + r", $a = 1 - p_0$, $b = p_0\log p_0$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 Prop. 2, App. B Prop. 4",
+    r"'For $p \ge p_0$, $g(p, \gamma) \le 1$ for all' $\gamma \ge \gamma^*$, where "
+    r"$\gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$, $a = 1 - p_0$, $b = p_0\log p_0$.",
     formal=formal(
         "equivalent",
         "m20_prop2",
@@ -106,30 +100,30 @@ def below_half() -> Derivation:
 def prop2_inequality() -> Evidence:
     """For p0 < 1/2 by the root; for p0 >= 1/2 gamma* = 0, and there g <= 1 for every gamma."""
     below = below_half()
-    return Derivation(
-        (*below.steps, *larger_gamma_steps()),
-        below.remark
+    return derivation(
+        *below.steps,
+        *gain.larger_gamma_steps(),
+        remark=below.remark
         + r" For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$; for $p \ge \frac12$, where "
         r"$f \le 0$, too, $\log g$ is 0 at $\gamma = 0$ and does not rise.",
     )
 
 
-@claim(
+@quoted(
     "m20.prop2_equality",
-    source="M20 Prop. 2, App. B Prop. 4, its second sentence",
-    statement=r"'Moreover, for $p \ge p_0$ and $\gamma \ge \gamma^*$, the equality $g(p, \gamma) = 1$ holds only for $p = p_0$ and $\gamma = \gamma^*$.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 Prop. 2, App. B Prop. 4, its second sentence",
+    r"'Moreover, for $p \ge p_0$ and $\gamma \ge \gamma^*$, the equality $g(p, \gamma) = 1$ holds only for $p = p_0$ and $\gamma = \gamma^*$.'",
     formal=formal("equivalent", "m20_prop2", "m20_prop2_fails_from_half_on", "m20_prop2_gamma_star_exists"),
 )
 def prop2_equality() -> Evidence:
     """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
     outside = Disproof(
-        Derivation(
-            (*lambert_steps(), *branch_steps(), step(r"$g(p, 0) = 1$ for every $p$", symbols.gain(q, 0), 1)),
-            r"For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$: the equality holds for "
+        derivation(
+            *root_steps(),
+            step(r"$g(p, 0) = 1$ for every $p$", (symbols.gain(q, 0), 1)),
+            remark=r"For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$: the equality holds for "
             r"every $p$, not only for $p_0$.",
-            sp.Interval.Ropen(HALF, 1),
+            where=sp.Interval.Ropen(HALF, 1),
         )
     )
     return Conditional("p_0", CASES, below_half(), outside)
@@ -142,7 +136,7 @@ def above_half_steps() -> tuple[Step, ...]:
     root = -big_a * log_a / big_b  # y0
     gamma = big_a / big_b + w / log_a
     return (
-        step(r"$\gamma = \frac ab + \frac W{\log a} = \frac{W - y_0}{\log a}$", gamma, (w - root) / log_a),
+        step(r"$\gamma = \frac ab + \frac W{\log a} = \frac{W - y_0}{\log a}$", (gamma, (w - root) / log_a)),
         step(
             r"for $p_0 > \frac12$, $y_0 < -1 \le W_0$, so $W_0 - y_0 > 0$ and $\gamma < 0$, as $\log a < 0$",
             sp.simplify(gamma.subs(w, root + gap)).is_negative,
@@ -150,101 +144,81 @@ def above_half_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+quoted(
     "m20.principal_branch",
-    source="M20 App. B, proof of Prop. 4",
-    statement=r"'If we consider the principal branch, the solution is' $\gamma \le \frac ab + \frac1{\log a}W_0(\cdot)$, 'which yields a "
+    "M20 App. B, proof of Prop. 4",
+    r"'If we consider the principal branch, the solution is' $\gamma \le \frac ab + \frac1{\log a}W_0(\cdot)$, 'which yields a "
     r"negative value for $\gamma$ that we discard.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
-    formal=formal("related", "m20_principal_branch_negative", "m20_principal_branch_is_zero"),
-)
-def principal_branch() -> Evidence:
-    """Negative for p0 > 1/2; for p0 <= 1/2 the principal branch returns y0, and gamma is exactly 0."""
-    return Conditional(
+    lambda: Conditional(
         "p_0",
         CASES,
-        Derivation((*lambert_steps(), *branch_steps(), *above_half_steps()), where=ABOVE),
+        derivation(*root_steps(), *above_half_steps(), where=ABOVE),
         Disproof(
-            Derivation(
-                (*lambert_steps(), *branch_steps()),
-                r"For $p_0 \le \frac12$, $y_0 \ge -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value.",
-                sp.Interval.Lopen(0, HALF),
+            derivation(
+                *root_steps(),
+                remark=r"For $p_0 \le \frac12$, $y_0 \ge -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value.",
+                where=sp.Interval.Lopen(0, HALF),
             )
         ),
-    )
+    ),
+    formal=formal("related", "m20_principal_branch_negative", "m20_principal_branch_is_zero"),
+)
 
-
-@claim(
+ours(
     "m20.principal_branch_corrected",
-    source="M20 App. B, proof of Prop. 4, corrected",
-    statement=r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 App. B, proof of Prop. 4, corrected",
+    r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
+    lambda: Derivation(root_steps()),
     formal=formal("exact", "m20_principal_branch_is_zero"),
     corrects="m20.principal_branch",
 )
-def principal_branch_corrected() -> Evidence:
-    """W = y0 belongs to gamma = 0, and y0 > -1 is on the principal branch."""
-    return Derivation((*lambert_steps(), *branch_steps()))
 
 
-@claim(
+@quoted(
     "m20.rhs_minimum",
-    source="M20 App. B, proof of Prop. 4",
-    statement=r"'The r.h.s.', $-\frac1b a^{1-a/b}\log a$, 'is always negative, with a minimum possible value of $-1/e$ that occurs at "
+    "M20 App. B, proof of Prop. 4",
+    r"'The r.h.s.', $-\frac1b a^{1-a/b}\log a$, 'is always negative, with a minimum possible value of $-1/e$ that occurs at "
     r"$p_0 = 0.5$.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
     formal=formal("exact", "m20_rhs_minimum"),
 )
 def rhs_minimum() -> Evidence:
     """It is y0 e^y0, and y e^y has its minimum -1/e at y = -1."""
     y = sp.Symbol("y", real=True)
     rhs = -sp.exp((1 - a / b) * sp.log(a)) * sp.log(a) / b
-    return Derivation(
-        (
-            step(
-                r"it is $y_0e^{y_0}$ with $y_0 = -\frac{a\log a}{b} < 0$",
-                sp.simplify(rhs / sp.exp(-a * sp.log(a) / b)),
-                sp.simplify(y0),
-            ),
-            step(r"$(ye^y)' = (1+y)e^y$: smallest at $y = -1$", sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y)),
-            step(r"where it is $-1/e$", (y * sp.exp(y)).subs(y, -1), -sp.exp(-1)),
-            step(r"$y_0 = -1$ at $p_0 = \frac12$", y0.subs(p0, sp.Rational(1, 2)), -1),
-            *branch_steps(),
+    return derivation(
+        step(
+            r"it is $y_0e^{y_0}$ with $y_0 = -\frac{a\log a}{b} < 0$",
+            (sp.simplify(rhs / sp.exp(-a * sp.log(a) / b)), sp.simplify(y0)),
         ),
-        r"$y_0 = -1$ only at $\frac12$: $f$ of the first steps vanishes on $(0, 1)$ only there.",
+        step(r"$(ye^y)' = (1+y)e^y$: smallest at $y = -1$", (sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y))),
+        step(r"where it is $-1/e$", ((y * sp.exp(y)).subs(y, -1), -sp.exp(-1))),
+        step(r"$y_0 = -1$ at $p_0 = \frac12$", (y0.subs(p0, HALF), -1)),
+        *branch_steps(),
+        remark=r"$y_0 = -1$ only at $\frac12$: $f$ of the first steps vanishes on $(0, 1)$ only there.",
     )
 
 
-@claim(
+@reading(
     "m20.policy_regularise",
-    source="M20 section 5, sample-dependent gamma",
-    statement=r"'When $q_y \ge 0.5$, we want to regularise the weights'; the policies 5,3,2 and 5,3 'satisfy the above condition'. (Taken as: "
+    "M20 section 5, sample-dependent gamma",
+    r"'When $q_y \ge 0.5$, we want to regularise the weights'; the policies 5,3,2 and 5,3 'satisfy the above condition'. (Taken as: "
     r"$g < 1$ there.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
     formal=formal("exact", "m20_policy_regularises"),
 )
 def policy_regularise() -> Evidence:
     """gamma = 2 and 3 at 1/2, and beyond since g falls."""
     with balls.precision():
         margins = [1 - formulas.gain(balls.exact("1/2"), balls.exact(g)) for g in (2, 3)]
-    return Derivation(
-        (
-            Step(r"$g(\frac12, 2) < 1$ and $g(\frac12, 3) < 1$, in ball arithmetic", all(bool(m > 0) for m in margins)),
-            *threshold_steps(),
-        )
+    return derivation(
+        Step(r"$g(\frac12, 2) < 1$ and $g(\frac12, 3) < 1$, in ball arithmetic", all(bool(m > 0) for m in margins)),
+        *gain.threshold_steps(),
     )
 
 
-@claim(
+@ours(
     "m20.policy_accelerate_corrected",
-    source="M20 section 5, on its idea of accelerating the rise of q_y as long as q_y < 0.5",
-    statement=r"The policy 5,3, with its step at 0.19 as the text at hand has it, accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 section 5, on its idea of accelerating the rise of q_y as long as q_y < 0.5",
+    r"The policy 5,3, with its step at 0.19 as the text at hand has it, accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
     formal=formal("exact", "m20_policy_accelerates"),
 )
 def policy_accelerate_corrected() -> Evidence:
@@ -256,10 +230,8 @@ def policy_accelerate_corrected() -> Evidence:
             formulas.gain(balls.exact("0.2525"), three) > 1,
             formulas.gain(balls.exact("0.2526"), three) < 1,
         )
-    return Derivation(
-        (
-            Step(r"$g(0.19, 5) > 1$, $g(0.2525, 3) > 1 > g(0.2526, 3)$, in ball arithmetic", all(map(bool, signs))),
-            *threshold_steps(),
-        ),
-        r"$g$ rises from 1, then falls, so $g > 1$ before each of these points and $g < 1$ after the last.",
+    return derivation(
+        Step(r"$g(0.19, 5) > 1$, $g(0.2525, 3) > 1 > g(0.2526, 3)$, in ball arithmetic", all(map(bool, signs))),
+        *gain.threshold_steps(),
+        remark=r"$g$ rises from 1, then falls, so $g > 1$ before each of these points and $g < 1$ after the last.",
     )

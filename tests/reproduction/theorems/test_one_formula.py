@@ -15,11 +15,7 @@ from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope
 from focal_lib.theory.gain import elasticity, log_gain, peak_probability
 from focal_lib.theory.maps import focal_log_probs, focal_logit, focal_logit_slope, log_weight
 from focal_lib.theory.proper import focal_calibration_minimiser, focal_loss_values
-from focal_lib.theory.second_derivative import (
-    logit_curvature_ratio,
-    probability_curvature_ratio,
-    second_derivative,
-)
+from focal_lib.theory.second_derivative import logit_curvature_ratio, probability_curvature_ratio, second_derivative
 from focal_lib.theory.temperature_bounds import beta, beta_at_zero
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.theorems import symbols

@@ -10,7 +10,7 @@ from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import ledger
 from reproduction.ledger.verdicts import records
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas import turning, turning_negative
+from reproduction.theorems.lemmas import turning
 
 ANALYTIC = {Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONDITIONAL, Verdict.REFUTED}
 OF_THE_BINARY_MAP = [
@@ -83,7 +83,7 @@ PROVED = {c.id: c for c in ledger() if c.needs is None and Verdict(records()[c.i
 @pytest.fixture(autouse=True)
 def nothing_is_remembered():
     """Proofs that are kept for the process, neither from before a formula was planted nor for after."""
-    kept = (turning.turning_certificate, turning_negative.falling_certificate)
+    kept = (turning.turning_certificate, turning.falling_certificate)
     for each in kept:
         each.cache_clear()
     yield

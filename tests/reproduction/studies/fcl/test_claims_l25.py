@@ -7,7 +7,7 @@ from reproduction.ledger.ledger import find
 from reproduction.studies.fcl import claims_l25 as networks
 from reproduction.studies.fcl.fcl_networks import read_fcl
 from reproduction.theorems import symbols
-from reproduction.theorems.l25 import absolute_distance
+from reproduction.theorems.l25 import after_map
 
 SIGNED = ["l2_lower_here", "lambda_nll", "lambda_nll_scaled", "thm45_here", "map_here"]
 
@@ -46,12 +46,12 @@ def test_one_seed_decides_nothing(monkeypatch):
 
 
 def test_the_map_needs_the_gain(monkeypatch):
-    assert all(step.holds for step in absolute_distance.l1_after_map().steps)
+    assert all(step.holds for step in after_map.l1_after_map().steps)
     gain = symbols.gain
     monkeypatch.setattr(symbols, "gain", lambda *values: 2 * gain(*values))
-    assert not absolute_distance.l1_after_map().steps[0].holds
+    assert not after_map.l1_after_map().steps[0].holds
 
 
 def test_the_square_does_not_fall_to_the_vertex(monkeypatch):
-    monkeypatch.setattr(absolute_distance, "absolute_distance", lambda q: 2 * (1 - q) ** 2)
-    assert not absolute_distance.vertex_step().holds
+    monkeypatch.setattr(after_map, "absolute_distance", lambda q: 2 * (1 - q) ** 2)
+    assert not after_map.vertex_step().holds
