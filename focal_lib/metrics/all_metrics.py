@@ -17,13 +17,7 @@ from focal_lib.metrics.bins import (
     width_sums,
 )
 from focal_lib.metrics.samples import Parts
-from focal_lib.metrics.scores import (
-    brier_sum,
-    checked_samples,
-    label_probs,
-    log_loss_sum,
-    top_of_chunk,
-)
+from focal_lib.metrics.scores import brier_sum, checked_samples, label_probs, log_loss_sum, top_of_chunk
 from focal_lib.metrics.smooth import residual_mass, smooth_ece_of_mass
 
 

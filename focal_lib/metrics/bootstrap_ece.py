@@ -31,11 +31,7 @@ def bootstrap_adaptive_ece(
 
 
 def bootstrap_adaptive_ece_difference(
-    first: tuple[np.ndarray, np.ndarray],
-    second: tuple[np.ndarray, np.ndarray],
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
+    first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], *, resamples: int = 1000, seed: int = 0
 ) -> Interval:
     """Difference of two models' adaptive ECEs with its percentile bootstrap interval; both use the same resamples.
 

@@ -98,11 +98,7 @@ def clipped(interval: Interval, least: float, most: float) -> Interval:
 
 
 def bootstrap(
-    statistic: Callable[..., float],
-    *samples: np.ndarray,
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    statistic: Callable[..., float], *samples: np.ndarray, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> Interval:
     """Percentile bootstrap interval of ``statistic(*samples)``, by scipy.stats.bootstrap; samples are drawn jointly.
 

@@ -38,12 +38,7 @@ from focal_lib.arrays import (
     sigmoid,
     total,
 )
-from focal_lib.theory.entropy_ratio import (
-    bernoulli,
-    bernoulli_slope,
-    mirror_gap,
-    one_minus_bernoulli_over_x,
-)
+from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope, mirror_gap, one_minus_bernoulli_over_x
 from focal_lib.validation import check_gamma, check_log_probs, check_logits
 
 _NEWTON_STEPS = 200  # a bound: after the first two, each pair of steps bisects or halves

@@ -11,14 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from focal_lib.atomic_write import (
-    check_folder,
-    check_target,
-    part_of,
-    remove_leftovers,
-    write_together,
-    write_whole,
-)
+from focal_lib.atomic_write import check_folder, check_target, part_of, remove_leftovers, write_together, write_whole
 
 
 def fail(part):

@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from focal_lib.validation import (
-    check_gamma,
-    check_labels,
-    check_log_probs,
-    check_logits,
-    check_number,
-    check_probs,
-)
+from focal_lib.validation import check_gamma, check_labels, check_log_probs, check_logits, check_number, check_probs
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,7 @@ import numpy as np
 import scipy
 
 from focal_lib.calibration.calibrators.linear import check_matrix_size
-from focal_lib.calibration.calibrators.seen_classes import (
-    SeenClassesCalibrator,
-    import_extra,
-    repeated,
-)
+from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator, import_extra, repeated
 
 
 class StructuredMatrixScaling(SeenClassesCalibrator):

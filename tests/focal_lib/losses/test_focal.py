@@ -4,14 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from focal_lib.losses import (
-    FLSD53,
-    FLSD532,
-    FocalLoss,
-    ProperFocalLoss,
-    SampleFocalLoss,
-    ScheduledFocalLoss,
-)
+from focal_lib.losses import FLSD53, FLSD532, FocalLoss, ProperFocalLoss, SampleFocalLoss, ScheduledFocalLoss
 from tests.focal_lib.losses.slow import reference_focal, slow_focal
 
 

@@ -5,15 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from focal_lib.metrics import (
-    adaptive_ece_of,
-    all_metrics,
-    classwise_ece,
-    ece,
-    ece_of,
-    samples,
-    scores,
-)
+from focal_lib.metrics import adaptive_ece_of, all_metrics, classwise_ece, ece, ece_of, samples, scores
 from focal_lib.metrics.by_name import METRICS
 
 

@@ -7,15 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from focal_lib.metrics.bins import (
-    adaptive_ece,
-    adaptive_ece_of,
-    classwise_ece,
-    ece,
-    ece_of,
-    mce,
-    sum_class_gaps,
-)
+from focal_lib.metrics.bins import adaptive_ece, adaptive_ece_of, classwise_ece, ece, ece_of, mce, sum_class_gaps
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval,

@@ -12,15 +12,7 @@ from matplotlib.colors import to_hex, to_rgb
 
 from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.metrics.bins import Bins
-from focal_lib.plots.colours import (
-    ACCENTS,
-    CROSS_ENTROPY,
-    LOSSES,
-    SERIES,
-    apart,
-    colour_of,
-    gamma_colour,
-)
+from focal_lib.plots.colours import ACCENTS, CROSS_ENTROPY, LOSSES, SERIES, apart, colour_of, gamma_colour
 from focal_lib.plots.style import use_style
 from reproduction.checkout import ROOT
 from reproduction.pages.plots import curves, epochs

@@ -11,11 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 
-from focal_lib.calibration.calibrators.one_vs_rest import (
-    BetaCalibration,
-    HistogramBinning,
-    IsotonicCalibration,
-)
+from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
 
 
 def normalised(columns):

@@ -12,11 +12,7 @@ from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
-from focal_lib.calibration.calibrators.one_vs_rest import (
-    BetaCalibration,
-    HistogramBinning,
-    IsotonicCalibration,
-)
+from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
 from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
