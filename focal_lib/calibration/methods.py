@@ -11,14 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS, FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator
-from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
-from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
-from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.calibrators.one_vs_rest import (
+    BetaCalibration,
+    HistogramBinning,
+    IsotonicCalibration,
+    VennAbersCalibration,
+)
+from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration, StructuredMatrixScaling
+from focal_lib.calibration.calibrators.temperature import MappedCalibrator, TemperatureScaling
 
 
 class Method(NamedTuple):

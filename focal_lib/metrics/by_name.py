@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from focal_lib.metrics.bins import adaptive_ece, classwise_ece, ece, mce
-from focal_lib.metrics.scores import accuracy, brier, nll
-from focal_lib.metrics.smooth import smooth_ece
+import numpy as np
+
+from focal_lib.metrics.bins import (
+    DEFAULT_BINS,
+    adaptive_ece,
+    adaptive_ece_of,
+    class_gap_of_chunk,
+    classwise_ece,
+    ece,
+    ece_of_sums,
+    filled_bins,
+    inner_edges,
+    mce,
+    width_sums,
+)
+from focal_lib.metrics.samples import Parts
+from focal_lib.metrics.scores import (
+    accuracy,
+    brier,
+    brier_sum,
+    checked_samples,
+    label_probs,
+    log_loss_sum,
+    nll,
+    top_of_chunk,
+)
+from focal_lib.metrics.smooth import residual_mass, smooth_ece, smooth_ece_of_mass
 
 
 @dataclass(frozen=True)
@@ -49,3 +74,49 @@ METRICS: dict[str, Metric] = {
     "smooth-ece": Metric(smooth_ece, per_cent=True),
     "mce": Metric(mce, per_cent=True, bins="equal width"),
 }
+
+
+def all_metrics(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> dict[str, float]:
+    """All metrics of `by_name.METRICS` by name, as fractions, equal to the single functions up to rounding.
+
+    Samples are read and checked once, float32 unconverted; only confidence and correctness are kept.
+
+    Args:
+        probs: (n, K) distributions: array, tensor, memory map or Dask array.
+        labels: (n,) integers in 0 ... K-1.
+        n_bins: number of bins of each binned error.
+
+    Raises:
+        ValueError: probs not (n, K) distributions, labels not integers in 0 ... K-1, n_bins < 1.
+
+    >>> found = all_metrics([[0.8, 0.2]] * 4, [0, 0, 0, 1])
+    >>> found["error"], round(found["ece"], 4)
+    (0.25, 0.05)
+    """
+    samples = checked_samples(probs, labels)
+    (confidence, correct), sums = samples.collect(functools.partial(_of_chunk, inner_edges(n_bins)))
+    log_loss, brier, gaps, width, mass = sums
+    return {
+        "error": 1 - float(correct.mean()),
+        "nll": float(log_loss) / len(samples),
+        "brier": float(brier) / len(samples),
+        "ece": ece_of_sums(width),
+        "adaptive-ece": adaptive_ece_of(confidence, correct, n_bins),
+        "classwise-ece": float(np.abs(gaps).sum() / len(samples) / samples.classes),
+        "smooth-ece": smooth_ece_of_mass(mass / len(samples)),
+        "mce": float(np.abs(filled_bins(width).gap).max()),
+    }
+
+
+def _of_chunk(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> Parts:
+    """Confidence (m,) and correctness (m,), and the terms that each metric sums."""
+    of_label = label_probs(p, y)
+    confidence, correct = top_of_chunk(p, y, of_label)
+    sums = (
+        log_loss_sum(of_label),
+        brier_sum(p, of_label),
+        class_gap_of_chunk(edges, p, y, of_label),
+        width_sums(edges, confidence, correct),
+        residual_mass(confidence, correct),
+    )
+    return (confidence, correct), sums

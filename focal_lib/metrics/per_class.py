@@ -2,13 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from focal_lib.metrics.intervals import exact_binomial_ends
-from focal_lib.metrics.predictions import Predictions, predictions
+from focal_lib.metrics.scores import checked_samples, label_probs
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Predicted class, its probability and the label of each sample, arrays (n,), and the number of classes."""
+
+    predicted: np.ndarray
+    confidence: np.ndarray
+    label: np.ndarray
+    classes: int
+
+    @property
+    def correct(self) -> np.ndarray:
+        """1 where the predicted class is the label, else 0, float64 (n,)."""
+        return (self.predicted == self.label).astype(np.float64)
+
+    @staticmethod
+    def concatenate(parts: Sequence[Predictions]) -> Predictions:
+        """Concatenate the predictions of several sets of samples with the same classes."""
+        columns = zip(*((p.predicted, p.confidence, p.label) for p in parts), strict=True)
+        predicted, confidence, label = map(np.concatenate, columns)
+        return Predictions(predicted, confidence, label, parts[0].classes)
+
+
+def predictions(probs: Any, labels: Any) -> Predictions:
+    """Most probable class of each sample, the first if tied, with its probability and the label.
+
+    Args:
+        probs: (n, K) distributions: array, tensor, memory map or Dask array.
+        labels: (n,) integers in 0 ... K-1.
+
+    Raises:
+        ValueError: probs not (n, K) distributions, labels not integers in 0 ... K-1.
+    """
+    samples = checked_samples(probs, labels)
+    predicted, confidence, label = samples.gather(predictions_of_chunk)
+    return Predictions(predicted, confidence, label, samples.classes)
+
+
+def predictions_of_chunk(p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Predicted class, confidence and label of a chunk (m, K), (m,), unchecked."""
+    predicted = p.argmax(-1)  # the first if tied
+    return predicted, label_probs(p, predicted), y
 
 
 @dataclass(frozen=True)
@@ -86,3 +130,85 @@ def class_reliability_of(found: Predictions, *, level: float = 0.95) -> ClassRel
     order = np.lexsort((classes, -np.abs(gap), -_certain(low, high)))
     classes, count, confidence, right = classes[order], count[order], confidence[order], right[order]
     return ClassReliability(classes, count, confidence, right / count, gap[order], low[order], high[order], level)
+
+
+EDGES = (0.5, 0.7, 0.9, 0.99)
+
+
+@dataclass(frozen=True)
+class ConfusedPair:
+    """Number of samples of one class for which another is predicted.
+
+    >>> confusion_by_confidence([[0.8, 0.2]] * 4, [0, 0, 0, 1])[2].pairs
+    (ConfusedPair(label=1, predicted=0, count=1),)
+    """
+
+    label: int
+    predicted: int
+    count: int
+
+
+@dataclass(frozen=True)
+class ConfidenceBand:
+    """Predictions with confidence in (low, high], 0 included in the first band; most frequent pairs first.
+
+    >>> band = confusion_by_confidence([[0.8, 0.2]] * 4, [0, 0, 0, 1])[2]
+    >>> band.low, band.high, band.right, band.wrong
+    (0.7, 0.9, 3, 1)
+    """
+
+    low: float
+    high: float
+    right: int
+    wrong: int
+    pairs: tuple[ConfusedPair, ...]
+
+
+def confusion_by_confidence(
+    probs: Any, labels: Any, edges: tuple[float, ...] = EDGES, *, pairs: int = 3
+) -> tuple[ConfidenceBand, ...]:
+    """Right and wrong predictions in each band of confidence, with the classes most often confused there.
+
+    Args:
+        probs: (n, K) distributions.
+        labels: (n,) integers in 0 ... K-1.
+        edges: inner edges of the bands, increasing, in (0, 1).
+        pairs: largest number of pairs per band.
+
+    Raises:
+        ValueError: as metrics.top_label; edges not increasing or not in (0, 1); pairs < 0.
+
+    >>> bands = confusion_by_confidence([[0.8, 0.2]] * 4, [0, 0, 0, 1], edges=(0.5,))
+    >>> [(band.right, band.wrong) for band in bands]  # confidence up to 0.5, and above
+    [(0, 0), (3, 1)]
+    """
+    return confusion_by_confidence_of(predictions(probs, labels), edges, pairs=pairs)
+
+
+def confusion_by_confidence_of(
+    found: Predictions, edges: tuple[float, ...] = EDGES, *, pairs: int = 3
+) -> tuple[ConfidenceBand, ...]:
+    """`confusion_by_confidence` of `Predictions`; same errors."""
+    ends = np.array([0.0, *edges, 1.0])
+    if not (np.diff(ends) > 0).all():
+        raise ValueError(f"edges must rise and lie in (0, 1). Got {edges}.")
+    if pairs < 0:
+        raise ValueError(f"pairs must be at least 0. Got {pairs}.")
+    band = np.searchsorted(ends[1:-1], found.confidence, side="left")
+    wrong = found.predicted != found.label
+    confused = _pairs(band[wrong], found.label[wrong], found.predicted[wrong], len(ends) - 1, found.classes, pairs)
+    right, missed = (np.bincount(band[chosen], minlength=len(ends) - 1) for chosen in (~wrong, wrong))
+    columns = zip(ends[:-1], ends[1:], right, missed, confused, strict=True)
+    return tuple(ConfidenceBand(float(a), float(b), int(r), int(w), c) for a, b, r, w, c in columns)
+
+
+def _pairs(
+    band: np.ndarray, label: np.ndarray, predicted: np.ndarray, bands: int, classes: int, most: int
+) -> list[tuple[ConfusedPair, ...]]:
+    found = []
+    for own in range(bands):
+        key, count = np.unique(label[band == own] * classes + predicted[band == own], return_counts=True)
+        order = np.argsort(-count, kind="stable")[:most]
+        of_band = zip(key[order], count[order], strict=True)
+        found.append(tuple(ConfusedPair(int(k) // classes, int(k) % classes, int(c)) for k, c in of_band))
+    return found

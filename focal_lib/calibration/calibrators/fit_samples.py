@@ -12,8 +12,7 @@ import numpy as np
 import scipy
 
 from focal_lib.arrays import SHORT, is_torch_array, to_numpy, total
-from focal_lib.calibration.logit_sets import look_like_probs
-from focal_lib.calibration.missing_options import MISSING, is_missing
+from focal_lib.calibration.logit_sets import MISSING, is_missing, look_like_probs
 from focal_lib.metrics.samples import Collected, Numbers, Parts, Samples, to_add
 
 Found = TypeVar("Found")

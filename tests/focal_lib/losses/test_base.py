@@ -19,8 +19,7 @@ from focal_lib.losses import (
     ProperFocalLoss,
     ScheduledFocalLoss,
 )
-from focal_lib.losses.base import TrainingLoss
-from focal_lib.losses.by_name import build
+from focal_lib.losses.base import TrainingLoss, build
 
 
 @pytest.mark.parametrize("loss", [FocalLoss(0.5), FocalLoss(3), ProperFocalLoss(2), BrierLoss()], ids=str)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix
 
-from focal_lib.metrics.confusion import ConfusedPair, confusion_by_confidence
-from focal_lib.metrics.predictions import Predictions, predictions
+from focal_lib.metrics.per_class import ConfusedPair, Predictions, confusion_by_confidence, predictions
 
 
 def test_each_band_as_counted():

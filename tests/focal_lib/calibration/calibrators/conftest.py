@@ -5,10 +5,13 @@ import pytest
 from scipy.special import softmax
 from sklearn.base import clone
 
-from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
-from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
-from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
-from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.calibrators.one_vs_rest import (
+    BetaCalibration,
+    HistogramBinning,
+    IsotonicCalibration,
+    VennAbersCalibration,
+)
+from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration, StructuredMatrixScaling
 
 METHODS = {
     "histogram": HistogramBinning(),

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
-from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
+from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration
 
 
 @pytest.mark.parametrize("classes", [2, 5])

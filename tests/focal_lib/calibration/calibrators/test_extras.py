@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
-from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.calibrators.one_vs_rest import VennAbersCalibration
+from focal_lib.calibration.calibrators.seen_classes import StructuredMatrixScaling
 
 
 def test_venn_abers_is_its_authors(overconfident):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from focal_lib.calibration.calibrators import newton
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.missing_options import MISSING
+from focal_lib.calibration.logit_sets import MISSING
 from focal_lib.metrics.scores import nll
 from focal_lib.theory.maps import focal_log_probs
 

@@ -8,14 +8,16 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from focal_lib.calibration.calibrators.as_given import AsGiven
-from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
-from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
-from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
-from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.calibrators.one_vs_rest import (
+    BetaCalibration,
+    HistogramBinning,
+    IsotonicCalibration,
+    VennAbersCalibration,
+)
+from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration, StructuredMatrixScaling
+from focal_lib.calibration.calibrators.temperature import AsGiven, TemperatureScaling
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 
 FEW = {"gammas": (-0.5, 0.0, 1.0), "temperatures": (0.5, 1.0, 2.0)}

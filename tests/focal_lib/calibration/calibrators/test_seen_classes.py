@@ -9,8 +9,8 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration
+from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 from focal_lib.metrics.bins import ece
 from focal_lib.metrics.scores import brier, nll

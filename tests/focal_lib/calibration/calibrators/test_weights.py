@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from focal_lib.calibration.calibrators.as_given import AsGiven
-from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
-from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
-from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
-from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.calibrators.one_vs_rest import (
+    BetaCalibration,
+    HistogramBinning,
+    IsotonicCalibration,
+    VennAbersCalibration,
+)
+from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration, StructuredMatrixScaling
+from focal_lib.calibration.calibrators.temperature import AsGiven, TemperatureScaling
 from focal_lib.metrics.bins import adaptive_ece_of, ece_of
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
 from tests.focal_lib.calibration.calibrators.conftest import NEEDS
