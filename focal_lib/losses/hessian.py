@@ -1,4 +1,4 @@
-"""Curvature of a loss in the weights: top eigenvalue and trace of its Hessian, and a penalty on it (KN24 Figs. 2 to 4)."""
+"""Top eigenvalue and trace of the Hessian of a loss in the weights (KN24 Figs. 2 to 4), and a penalty on the trace."""
 
 from __future__ import annotations
 

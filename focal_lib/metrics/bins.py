@@ -215,24 +215,41 @@ def reliability_bins(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, bin
     return reliability_bins_of(*top_label(probs, labels), n_bins, binning=binning)
 
 
-def ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS) -> float:
+def ece_of(
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS, weights: np.ndarray | None = None
+) -> float:
     """`ece` of confidences (n,) and correctness (n,), unchecked.
+
+    Args:
+        weights: (n,), sample weights; whole ones count as repetitions.
 
     >>> round(ece_of(np.full(4, 0.8), np.array([1, 1, 1, 0])), 4)  # |0.8 - 0.75|
     0.05
     """
-    return _binned_error(confidence, correct, assign_bins(confidence, n_bins, "width"))
+    return _binned_error(confidence, correct, assign_bins(confidence, n_bins, "width"), weights)
 
 
-def adaptive_ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS) -> float:
+def adaptive_ece_of(
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS, weights: np.ndarray | None = None
+) -> float:
     """`adaptive_ece` of confidences (n,) and correctness (n,), unchecked.
+
+    Args:
+        weights: (n,), sample weights; the bins then have equal weight, and a sample across an edge is split.
 
     >>> confidence, correct = np.array([0.9, 0.9, 0.6, 0.6]), np.array([1, 0, 1, 0])
     >>> round(adaptive_ece_of(confidence, correct, n_bins=2), 4)  # mean of |0.9 - 0.5| and |0.6 - 0.5|
     0.25
     """
     _check_bins(n_bins)
-    return _binned_error(confidence, correct, _equal_mass(confidence, n_bins))
+    if weights is None:
+        return _binned_error(confidence, correct, _equal_mass(confidence, n_bins))
+    order = np.argsort(confidence, kind="stable")
+    mass = np.r_[0.0, np.cumsum(weights[order])]
+    gap = np.r_[0.0, np.cumsum((weights * (confidence - correct))[order])]
+    whole = bool((weights == np.round(weights)).all())
+    starts = equal_mass_starts(int(mass[-1]), n_bins) if whole else mass[-1] * np.arange(1, n_bins) / n_bins
+    return float(np.abs(np.diff(np.interp(np.r_[0.0, starts, mass[-1]], mass, gap))).sum() / mass[-1])
 
 
 def reliability_bins_of(
@@ -248,9 +265,12 @@ def reliability_bins_of(
     return filled_bins(np.stack([np.bincount(index, v, n_bins) for v in (None, confidence, correct)]))
 
 
-def _binned_error(confidence: np.ndarray, correct: np.ndarray, index: np.ndarray) -> float:
-    gaps = np.bincount(index, np.subtract(confidence, correct, dtype=np.float64))
-    return float(np.abs(gaps).sum()) / len(confidence)
+def _binned_error(
+    confidence: np.ndarray, correct: np.ndarray, index: np.ndarray, weights: np.ndarray | None = None
+) -> float:
+    gaps = np.subtract(confidence, correct, dtype=np.float64)
+    sums = np.bincount(index, gaps if weights is None else weights * gaps)
+    return float(np.abs(sums).sum()) / (len(confidence) if weights is None else float(weights.sum()))
 
 
 def filled_bins(sums: np.ndarray) -> Bins:
@@ -306,10 +326,10 @@ def _column(k: int, p: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
     return (p[:, k].astype(np.float64),)
 
 
-def sum_class_gaps(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> ClassGaps:
-    """Sums from which the classwise ECE and its interval are computed; errors as `ece`."""
+def sum_class_gaps(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, weights: np.ndarray | None = None) -> ClassGaps:
+    """Sums from which the classwise ECE and its interval are computed, weighted by weights (n,); errors as `ece`."""
     samples = checked_samples(probs, labels, single=False)
-    sums = samples.total(functools.partial(class_sums, inner_edges(n_bins)))
+    sums = samples.total(functools.partial(_class_sums, inner_edges(n_bins)), weights)
     gap, square, variance = sums.reshape(3, samples.classes, n_bins)
     return ClassGaps(gap, square, variance, len(samples))
 
@@ -320,7 +340,7 @@ def class_gap_of_chunk(edges: np.ndarray, p: np.ndarray, y: np.ndarray, of_label
     Args:
         of_label: `label_probs` of the chunk.
     """
-    (sums,) = sum_cells(edges, p, p)
+    (sums,) = _sum_cells(edges, p, p)
     cells = _width_index(of_label, edges) + (len(edges) + 1) * y
     return sums - np.bincount(cells, minlength=len(sums))
 
@@ -329,7 +349,7 @@ def _class_gap(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
     return class_gap_of_chunk(edges, p, y, label_probs(p, y))
 
 
-def class_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
+def _class_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
     """The three sums of `ClassGaps` of a chunk (m, K), (m,), with weights (m,) or without, (3, K n_bins)."""
     gap = np.minimum(p, 1, dtype=np.float64)  # rounding may put it above
     variance = gap * (1 - gap)
@@ -337,10 +357,10 @@ def class_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray | 
     if w is not None:
         gap *= w[:, None]
         variance *= (w * w)[:, None]
-    return sum_cells(edges, p, gap, gap * gap, variance)
+    return _sum_cells(edges, p, gap, gap * gap, variance)
 
 
-def sum_cells(edges: np.ndarray, p: np.ndarray, *values: np.ndarray) -> np.ndarray:
+def _sum_cells(edges: np.ndarray, p: np.ndarray, *values: np.ndarray) -> np.ndarray:
     """Sum each array of values (m, K) in every class and bin of p (m, K): (arrays, K n_bins)."""
     n_bins, classes = len(edges) + 1, p.shape[1]
     sums, rows = np.zeros((len(values), n_bins * classes)), max(_AT_ONCE // classes, 4 * n_bins)

@@ -32,8 +32,7 @@ def calibration_p_value(
     """p-value of the null hypothesis that the top label is right with probability equal to its confidence.
 
     Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1.
+        probs, labels: as in top_label.
         n_bins: number of equal-mass bins of the test statistic, the adaptive ECE.
         draws: simulations of a calibrated model; the smallest p is 1 / (1 + draws).
 

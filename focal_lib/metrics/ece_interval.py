@@ -38,6 +38,7 @@ from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
 from focal_lib.metrics.gap_bounds import bound_sum
 from focal_lib.metrics.intervals import Interval, exact_binomial_ends
 from focal_lib.metrics.scores import top_label
+from focal_lib.validation import check_level
 
 _KIND = "inverted test"
 _DRAWS, _NUMBERS = 2000, 2_000_000  # fewer draws where classes times bins are many
@@ -174,7 +175,7 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     filled = (means != 0) | (errors > 0)
     means, errors = means[filled], errors[filled]
     estimate = float(np.abs(gaps.gap).sum() / gaps.n / classes)
-    _check_level(level)
+    check_level(level)
     # errors not seen, in cells where a calibrated model expects less than one; each is in two classes
     few = bool((variance < 1).any())
     unseen = float(-2 * np.log((1 - level) / 2)) / gaps.n / classes if few else 0.0
@@ -236,7 +237,7 @@ def _gaps(
     if n == 0:
         raise ValueError("confidence must have at least one sample. Got none.")
     if not design.is_plain:
-        _check_level(level)
+        check_level(level)
         found = design_gaps(confidence, correct, n_bins, binning, design, lambda bins: _normals(bins, level))
         few = design.groups is not None and design.effective(n) < LEAST_GROUPS
         return found._replace(noise=found.noise * np.nan) if few else found
@@ -271,7 +272,7 @@ def _invert(
         noise: draws of the gaps' noise (draws, bins); None if bins are independent.
         sums: whether the statistic is the sum of the gaps.
     """
-    _check_level(level)
+    check_level(level)
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
     if not errors.any():  # every probability 0 or 1, and right
         return Interval(observed, observed, observed, _KIND, level, debiased=observed)
@@ -304,11 +305,6 @@ def _invert(
         if alike(0.0) < 0:
             high = max(high, min(1.0, total * scipy.optimize.brentq(alike, 0.0, furthest, xtol=1e-3)))
     return Interval(observed, low, high, _KIND, level, debiased=end(0.5))
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1). Got {level}.")
 
 
 @functools.lru_cache(1)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import scipy
 
+from focal_lib.validation import check_level
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -83,8 +85,7 @@ class Interval:
         if self.kind != "t" or self.degrees is None:
             raise ValueError(f"interval must be a t interval with its degrees of freedom. Got {self}.")
         chosen = self.level if level is None else level
-        if not 0 < chosen < 1:
-            raise ValueError(f"level must be in (0, 1). Got {chosen}.")
+        check_level(chosen)
         return float(scipy.stats.t.ppf((1 + chosen) / 2, self.degrees))
 
 

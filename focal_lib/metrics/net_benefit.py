@@ -60,8 +60,7 @@ def net_benefit(
     """Decision curve of one class against the others (Vickers & Elkin 2006).
 
     Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1.
+        probs, labels: as in top_label.
         positive: class whose probability is compared with the thresholds.
         thresholds: (m,), in (0, 1).
         level: confidence level of the interval at each threshold.

@@ -1,7 +1,8 @@
-"""Confidence and accuracy of each predicted class, with intervals of the gap."""
+"""Predictions by class: confidence and accuracy of each, with intervals of the gap, and which classes are confused."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.metrics.scores import checked_samples, label_probs
+from focal_lib.validation import check_level
 
 
 @dataclass(frozen=True)
@@ -30,23 +32,13 @@ class Predictions:
     def concatenate(parts: Sequence[Predictions]) -> Predictions:
         """Concatenate the predictions of several sets of samples with the same classes."""
         columns = zip(*((p.predicted, p.confidence, p.label) for p in parts), strict=True)
-        predicted, confidence, label = map(np.concatenate, columns)
-        return Predictions(predicted, confidence, label, parts[0].classes)
+        return Predictions(*map(np.concatenate, columns), parts[0].classes)
 
 
 def predictions(probs: Any, labels: Any) -> Predictions:
-    """Most probable class of each sample, the first if tied, with its probability and the label.
-
-    Args:
-        probs: (n, K) distributions: array, tensor, memory map or Dask array.
-        labels: (n,) integers in 0 ... K-1.
-
-    Raises:
-        ValueError: probs not (n, K) distributions, labels not integers in 0 ... K-1.
-    """
+    """Most probable class of each sample, the first if tied, its probability and the label; errors as top_label."""
     samples = checked_samples(probs, labels)
-    predicted, confidence, label = samples.gather(predictions_of_chunk)
-    return Predictions(predicted, confidence, label, samples.classes)
+    return Predictions(*samples.gather(predictions_of_chunk), samples.classes)
 
 
 def predictions_of_chunk(p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -99,12 +91,11 @@ def class_reliability(probs: Any, labels: Any, *, level: float = 0.95) -> ClassR
     covers, at level :math:`1 - (1 - \mathrm{level})/m` for each of the m predicted classes.
 
     Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1.
+        probs, labels: as in top_label.
         level: probability that all intervals hold.
 
     Raises:
-        ValueError: as metrics.top_label; level not in (0, 1).
+        ValueError: as top_label; level not in (0, 1).
 
     >>> class_reliability([[0.8, 0.2]] * 4, [0, 0, 0, 1]).gap.round(4).tolist()  # 0.8 - 0.75
     [0.05]
@@ -113,23 +104,17 @@ def class_reliability(probs: Any, labels: Any, *, level: float = 0.95) -> ClassR
 
 
 def class_reliability_of(found: Predictions, *, level: float = 0.95) -> ClassReliability:
-    """`class_reliability` of predictions.
-
-    Raises:
-        ValueError: level not in (0, 1).
-    """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1). Got {level}.")
+    """`class_reliability` of `Predictions`; same errors."""
+    check_level(level)
     every = np.bincount(found.predicted, minlength=found.classes)
     classes = np.flatnonzero(every)
     count, right = every[classes], np.bincount(found.predicted, found.correct, found.classes)[classes]
-    tail = (1 - level) / len(classes) / 2
-    lowest, highest = exact_binomial_ends(right, count, tail)
+    lowest, highest = exact_binomial_ends(right, count, (1 - level) / len(classes) / 2)
     confidence = np.bincount(found.predicted, found.confidence, found.classes)[classes] / count
     gap, low, high = confidence - right / count, confidence - highest, confidence - lowest
     order = np.lexsort((classes, -np.abs(gap), -_certain(low, high)))
-    classes, count, confidence, right = classes[order], count[order], confidence[order], right[order]
-    return ClassReliability(classes, count, confidence, right / count, gap[order], low[order], high[order], level)
+    columns = (classes, count, confidence, right / count, gap, low, high)
+    return ClassReliability(*(column[order] for column in columns), level)
 
 
 EDGES = (0.5, 0.7, 0.9, 0.99)
@@ -170,8 +155,7 @@ def confusion_by_confidence(
     """Right and wrong predictions in each band of confidence, with the classes most often confused there.
 
     Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1.
+        probs, labels: as in top_label.
         edges: inner edges of the bands, increasing, in (0, 1).
         pairs: largest number of pairs per band.
 
@@ -194,21 +178,14 @@ def confusion_by_confidence_of(
         raise ValueError(f"edges must rise and lie in (0, 1). Got {edges}.")
     if pairs < 0:
         raise ValueError(f"pairs must be at least 0. Got {pairs}.")
-    band = np.searchsorted(ends[1:-1], found.confidence, side="left")
-    wrong = found.predicted != found.label
-    confused = _pairs(band[wrong], found.label[wrong], found.predicted[wrong], len(ends) - 1, found.classes, pairs)
-    right, missed = (np.bincount(band[chosen], minlength=len(ends) - 1) for chosen in (~wrong, wrong))
-    columns = zip(ends[:-1], ends[1:], right, missed, confused, strict=True)
-    return tuple(ConfidenceBand(float(a), float(b), int(r), int(w), c) for a, b, r, w, c in columns)
-
-
-def _pairs(
-    band: np.ndarray, label: np.ndarray, predicted: np.ndarray, bands: int, classes: int, most: int
-) -> list[tuple[ConfusedPair, ...]]:
-    found = []
-    for own in range(bands):
-        key, count = np.unique(label[band == own] * classes + predicted[band == own], return_counts=True)
-        order = np.argsort(-count, kind="stable")[:most]
-        of_band = zip(key[order], count[order], strict=True)
-        found.append(tuple(ConfusedPair(int(k) // classes, int(k) % classes, int(c)) for k, c in of_band))
-    return found
+    band, wrong = np.searchsorted(ends[1:-1], found.confidence, side="left"), found.predicted != found.label
+    bands = []
+    for k, (low, high) in enumerate(itertools.pairwise(ends.tolist())):
+        own = band == k
+        missed = own & wrong
+        key, count = np.unique(found.label[missed] * found.classes + found.predicted[missed], return_counts=True)
+        most = np.argsort(-count, kind="stable")[:pairs]
+        frequent = np.stack([*np.divmod(key[most], found.classes), count[most]], axis=1).tolist()
+        confused = tuple(ConfusedPair(*pair) for pair in frequent)
+        bands.append(ConfidenceBand(low, high, np.count_nonzero(own & ~wrong), np.count_nonzero(missed), confused))
+    return tuple(bands)

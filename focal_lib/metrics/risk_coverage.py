@@ -14,7 +14,7 @@ import numpy as np
 
 from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.metrics.scores import top_label
-from focal_lib.validation import check_number
+from focal_lib.validation import check_level
 
 STEPS = 50  # coverages at which the risk is bounded
 
@@ -74,14 +74,10 @@ class RiskCoverage:
         Raises:
             ValueError: risk not in (0, 1).
         """
-        if not 0 < risk < 1:
-            raise ValueError(f"risk must lie in (0, 1). Got {risk}.")
+        check_level(risk, "risk")
         good = np.flatnonzero(self.bound <= risk)
-        if not len(good):
-            return None
-        return Threshold(
-            *(float(values[good[-1]]) for values in (self.threshold, self.coverage, self.risk, self.bound))
-        )
+        columns = (self.threshold, self.coverage, self.risk, self.bound)
+        return Threshold(*(float(values[good[-1]]) for values in columns)) if len(good) else None
 
 
 def risk_coverage(probs: Any, labels: Any, *, level: float = 0.95) -> RiskCoverage:
@@ -94,8 +90,7 @@ def risk_coverage(probs: Any, labels: Any, *, level: float = 0.95) -> RiskCovera
     and of Learn then Test (Angelopoulos et al. 2021).
 
     Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1; the samples are independent and were not fitted on.
+        probs, labels: as in top_label, of independent samples that were not fitted on.
 
     Raises:
         ValueError: as metrics.top_label; level not in (0, 1).
@@ -119,14 +114,11 @@ def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: floa
     """
     if not len(confidence):
         raise ValueError("confidence must not be empty. Got none.")
-    if not 0 < check_number(level, "level") < 1:
-        raise ValueError(f"level must lie in (0, 1). Got {level}.")
-    n, wrong = len(confidence), 1 - correct
-    order = np.argsort(-confidence, kind="stable")
-    ordered, errors = confidence[order], np.r_[0, np.cumsum(wrong[order])]
+    check_level(level)
+    n, order = len(confidence), np.argsort(-confidence, kind="stable")
+    ordered, errors = confidence[order], np.r_[0, np.cumsum(1 - correct[order])]
     counts = np.unique([math.ceil(step * n / STEPS) for step in range(1, STEPS + 1)])
-    thresholds = np.append(ordered, 0.0)[counts]  # confidence of the next sample
-    thresholds = _rounded_up(thresholds)
+    thresholds = _rounded_up(np.append(ordered, 0.0)[counts])  # confidence of the next sample
     thresholds[counts == n] = 0.0
     answered = np.searchsorted(-ordered, -thresholds, side="left")  # strictly above: no ties
     answered[counts == n] = n
@@ -135,8 +127,8 @@ def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: floa
     found = errors[bounded]
     each = (1 - level) / len(counts)  # over all requested coverages, also merged ones
     bound = exact_binomial_ends(found, bounded, each)[1]
-    best = aurc_of(1 - wrong, correct)
-    return RiskCoverage(thresholds, bounded / n, found / bounded, bound, level, aurc_of(confidence, correct), best, n)
+    areas = aurc_of(confidence, correct), aurc_of(correct, correct)
+    return RiskCoverage(thresholds, bounded / n, found / bounded, bound, level, *areas, n)
 
 
 def _rounded_up(confidence: np.ndarray) -> np.ndarray:
@@ -167,8 +159,6 @@ def certified_threshold_of(
     """`certified_threshold` of confidences (n,) and correctness (n,); same errors.
 
     >>> confidence, correct = np.repeat([0.9, 0.6], 100), np.repeat([1, 0], [150, 50])
-    >>> certified_threshold_of(confidence, correct, risk=0.1).threshold
-    0.6
     >>> certified_threshold_of(confidence, correct, risk=0.01) is None  # 100 samples cannot show so little
     True
     """

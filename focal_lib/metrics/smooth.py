@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from focal_lib.metrics.scores import checked_samples, top_of_chunk
+from focal_lib.metrics.scores import top_label
 
 _GRID = 4096  # points on [0, 1]
 
@@ -19,18 +19,12 @@ def smooth_ece(probs: Any, labels: Any) -> float:
     Gaussian kernel reflected at 0 and 1. This is the heat kernel with insulated ends, so it is
     diagonal in cosines: one DCT suffices, and is exact for mass at 1, too.
 
-    Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1.
-
-    Raises:
-        ValueError: probs not (n, K) distributions, labels not integers in 0 ... K-1.
+    Arguments and errors as top_label.
 
     >>> round(smooth_ece([[0.8, 0.2]] * 4, [0, 0, 0, 1]), 4)  # one confidence, so |0.8 - 0.75| for every sigma
     0.05
     """
-    samples = checked_samples(probs, labels)
-    return smooth_ece_of_mass(samples.total(_mass_of_chunk) / len(samples))
+    return smooth_ece_of(*top_label(probs, labels))
 
 
 def smooth_ece_of(confidence: np.ndarray, correct: np.ndarray) -> float:
@@ -40,10 +34,6 @@ def smooth_ece_of(confidence: np.ndarray, correct: np.ndarray) -> float:
     0.05
     """
     return smooth_ece_of_mass(residual_mass(np.asarray(confidence, dtype=np.float64), correct) / len(confidence))
-
-
-def _mass_of_chunk(p: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return residual_mass(*top_of_chunk(p, y))
 
 
 def residual_mass(confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:

@@ -11,12 +11,10 @@ import numpy as np
 from focal_lib.arrays import label_index, largest, sigmoid, total
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class
 from focal_lib.metrics.bins import DEFAULT_BINS, adaptive_ece_of, ece_of
-from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
 from focal_lib.theory.confidence import top_probability_bounds
 
 EceName = Literal["ece", "adaptive-ece"]
 ECES = {"ece": ece_of, "adaptive-ece": adaptive_ece_of}
-_WEIGHTED = {"ece": weighted_ece_of, "adaptive-ece": weighted_adaptive_ece_of}
 
 TIE = 1e-12  # ECEs that differ by less are equal: rounding
 _KEPT = 2**25  # numbers prepared once and kept, 256 MiB; more are prepared anew at each evaluation
@@ -105,9 +103,7 @@ class EceSurface:
         return self._ece(self.confidence(gamma, temperature))
 
     def _ece(self, confidence: np.ndarray) -> float:
-        if self._samples.weights is None:
-            return ECES[self.metric](confidence, self.correct, self.n_bins)
-        return _WEIGHTED[self.metric](confidence, self.correct, self._samples.weights, self.n_bins)
+        return ECES[self.metric](confidence, self.correct, self.n_bins, self._samples.weights)
 
     def best_temperature(
         self, gamma: float, temperatures: np.ndarray, to_beat: float = math.inf

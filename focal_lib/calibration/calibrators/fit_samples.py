@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +12,7 @@ import scipy
 
 from focal_lib.arrays import SHORT, is_torch_array, to_numpy, total
 from focal_lib.calibration.logit_sets import MISSING, is_missing, look_like_probs
-from focal_lib.metrics.samples import Collected, Numbers, Parts, Samples, to_add
+from focal_lib.metrics.samples import Numbers, Samples
 
 Found = TypeVar("Found")
 np.empty(31 << 20, np.uint8)  # freed at once: after that glibc keeps the memory of chunks, whose pages it fetched anew
@@ -55,8 +54,6 @@ class FitSamples(Samples):
         if self.weights is not None and hasattr(number, "compute"):
             number = number.compute()
         super().__init__(logits, number)
-        if self.weights is not None:
-            self.values = _join(self.values, self.weights)
         self.weight = float(len(self)) if self.weights is None else float(self.weights.sum())
         known_labels = isinstance(self.labels, np.ndarray)
         found = self.total(functools.partial(_sizes, not known_labels))
@@ -67,22 +64,9 @@ class FitSamples(Samples):
             only = self.class_labels[np.argmax(counts)]
             raise ValueError(f"labels to fit on must hold at least two classes. Got only class {only}: 1 class.")
 
-    @property
-    def classes(self) -> int:
-        return len(self.class_labels)
-
-    def map(self, function: Callable[[np.ndarray, np.ndarray], Found]) -> list[Found]:
-        """The function of the logits and labels of each chunk, in order."""
-        return super().map(function if self.weights is None else _without_weights(function))
-
-    def collect(self, function: Callable[[np.ndarray, np.ndarray], Parts]) -> Collected:
-        """A function's values for each sample, and its sums over all chunks."""
-        return super().collect(function if self.weights is None else _without_weights(function))
-
     def weighted_total(self, function: Callable[..., Numbers]) -> np.ndarray:
         """The sum over all chunks of the function of logits, labels and, where samples have them, weights (m,)."""
-        added = functools.partial(to_add, function)
-        return self.collect(added if self.weights is None else _OfChunk(added, True))[1][0]
+        return self.total(function, self.weights)
 
     def weighted_mean(self, function: Callable[..., Numbers]) -> np.ndarray:
         """`weighted_total` divided by the total weight."""
@@ -214,51 +198,6 @@ def _column_numbers(labels: Any, classes: int) -> tuple[Any, np.ndarray]:
             f"{classes} columns. Got values from {known[0]} to {known[-1]}, {len(known)} different."
         )
     return index, known
-
-
-# --- chunks ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _OfChunk:
-    """A function of a chunk whose last column is the weights."""
-
-    function: Callable[..., Any]
-    weighted: bool
-
-    def __call__(self, z: np.ndarray, y: np.ndarray) -> Any:
-        logits = np.ascontiguousarray(z[:, :-1])
-        return self.function(logits, y, z[:, -1]) if self.weighted else self.function(logits, y)
-
-
-def _without_weights(function: Callable[..., Any]) -> _OfChunk:
-    return function if isinstance(function, _OfChunk) else _OfChunk(function, False)
-
-
-@dataclass(frozen=True)
-class WithWeights:
-    """Values (n, K) and weights (n,) as (n, K + 1), float64, joined on slicing: chunks bring their weights along."""
-
-    values: Any
-    weights: np.ndarray
-    dtype = np.dtype(np.float64)
-    ndim = 2
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.weights), self.values.shape[1] + 1
-
-    def __getitem__(self, selected: slice | np.ndarray) -> np.ndarray:
-        return np.column_stack([np.asarray(self.values[selected]), self.weights[selected]])
-
-
-def _join(values: Any, weights: np.ndarray) -> Any:
-    if not hasattr(values, "to_delayed"):
-        return WithWeights(values, weights)
-    import dask.array
-
-    column = dask.array.from_array(weights[:, None], chunks=(values.chunks[0], 1))
-    return dask.array.concatenate([values, column], axis=1).rechunk({1: -1})
 
 
 def _sizes(count: bool, z: np.ndarray, y: np.ndarray) -> np.ndarray:

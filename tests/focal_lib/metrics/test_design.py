@@ -7,7 +7,6 @@ from scipy import stats
 from focal_lib.metrics.bins import adaptive_ece_of, ece_of, sum_class_gaps
 from focal_lib.metrics.calibration_test import p_value_over_groups
 from focal_lib.metrics.design import PLAIN, Design
-from focal_lib.metrics.design_gaps import weighted_class_gaps
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of, mce_interval_of
 from focal_lib.metrics.intervals import t_interval
 from reproduction.studies.advice.coverage import simulate_sample
@@ -64,7 +63,7 @@ def test_repeating_a_sample_or_weighing_it(rng):
 
 def test_class_gaps_of_equal_weights_are_the_plain_ones(rng):
     p, y = rng.dirichlet(np.ones(4), 200), rng.integers(0, 4, 200)
-    found = weighted_class_gaps(p, y, np.ones(200))
+    found = sum_class_gaps(p, y, weights=np.ones(200))
     for one, other in zip(found, sum_class_gaps(p, y), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 

@@ -88,7 +88,7 @@ def test_t_interval_at_another_level():
     wide = t_interval(values, level=0.99)
     assert (found.at(0.99).low, found.at(0.99).high) == pytest.approx((wide.low, wide.high))
     assert found.at(0.99).level == 0.99
-    with pytest.raises(ValueError, match=r"level must be in \(0, 1\). Got 1"):
+    with pytest.raises(ValueError, match=r"level must lie in \(0, 1\). Got 1"):
         found.at(1.0)
     with pytest.raises(ValueError, match="must be a t interval with its degrees of freedom"):
         _ = mean_and_range(values).standard_error

@@ -16,7 +16,6 @@ from focal_lib.calibration.calibrators.one_vs_rest import (
 from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration, StructuredMatrixScaling
 from focal_lib.calibration.calibrators.temperature import AsGiven, TemperatureScaling
 from focal_lib.metrics.bins import adaptive_ece_of, ece_of
-from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
 from tests.focal_lib.calibration.calibrators.conftest import NEEDS
 
 FEW = {"gammas": (-0.5, 0.0, 0.5, 2.0), "temperatures": np.arange(1, 100) / 20}
@@ -122,10 +121,8 @@ def test_weights_that_are_refused(weights, message):
         TemperatureScaling().fit(np.eye(3, 2), np.array([0, 1, 0]), weights)
 
 
-@pytest.mark.parametrize(
-    ("weighted_of", "of"), [(weighted_ece_of, ece_of), (weighted_adaptive_ece_of, adaptive_ece_of)]
-)
-def test_eces_of_repeated_samples(weighted_of, of):
+@pytest.mark.parametrize("of", [ece_of, adaptive_ece_of])
+def test_eces_of_repeated_samples(of):
     rng = np.random.default_rng(1)
     for n in (7, 40, 333):
         confidence, correct = rng.random(n), rng.integers(0, 2, n).astype(float)
@@ -133,8 +130,8 @@ def test_eces_of_repeated_samples(weighted_of, of):
         w = rng.integers(0, 5, n)
         w[0] = 1
         repeated = of(np.repeat(confidence, w), np.repeat(correct, w))
-        assert weighted_of(confidence, correct, w.astype(float)) == pytest.approx(repeated, abs=1e-12)
-        assert weighted_of(confidence, correct, np.ones(n)) == pytest.approx(of(confidence, correct), abs=1e-12)
+        assert of(confidence, correct, weights=w.astype(float)) == pytest.approx(repeated, abs=1e-12)
+        assert of(confidence, correct, weights=np.ones(n)) == pytest.approx(of(confidence, correct), abs=1e-12)
 
 
 def test_bins_of_equal_weight_share_a_sample():
@@ -143,7 +140,7 @@ def test_bins_of_equal_weight_share_a_sample():
     first = 0.25 * 0.6 + 1.5 * (0.8 - 1)
     second = 0.25 * (0.8 - 1) + 1.5 * (0.9 - 1)
     expected = (abs(first) + abs(second)) / 3.5
-    assert weighted_adaptive_ece_of(confidence, correct, w, 2) == pytest.approx(expected, abs=1e-15)
+    assert adaptive_ece_of(confidence, correct, 2, w) == pytest.approx(expected, abs=1e-15)
 
 
 def test_the_surface_takes_weights(weighted):
