@@ -36,10 +36,7 @@ def bootstrap_adaptive_ece_difference(
     """Difference of two models' adaptive ECEs with its percentile bootstrap interval; both use the same resamples.
 
     Args:
-        first, second: confidences (n,) and correctness (n,) of each model.
-
-    Raises:
-        ValueError: different numbers of samples, or fewer than two.
+        first, second: confidences (n,) and correctness (n,) of each model, n >= 2.
     """
     one, two = _Sorted(*first), _Sorted(*second)
     lengths = {len(values) for values in (*first, *second)}

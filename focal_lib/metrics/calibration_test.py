@@ -48,10 +48,7 @@ def calibration_p_value(
 def calibration_p_value_of(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS, *, draws: int = 2000, seed: int = 0
 ) -> float:
-    """`calibration_p_value` of confidences (n,) and correctness (n,).
-
-    Raises:
-        ValueError: n_bins < 1 or draws < 1.
+    """`calibration_p_value` of confidences (n,) and correctness (n,); same errors.
 
     >>> calibration_p_value_of(np.full(4, 1.0), np.ones(4))  # always sure, always right
     1.0

@@ -67,9 +67,8 @@ def ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: 
 def adaptive_ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95) -> Interval:
     """ECE over bins of equal mass with its confidence interval; arguments and errors as ece_interval.
 
-    >>> found = adaptive_ece_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50, n_bins=1)  # 0.4 -+ 1.96 * 0.05
-    >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
-    (0.4, 0.3, 0.5)
+    >>> round(adaptive_ece_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50, n_bins=1).low, 2)  # 0.4 - 1.96 * 0.05
+    0.3
     """
     return adaptive_ece_interval_of(*top_label(probs, labels), n_bins, level=level)
 
@@ -79,9 +78,8 @@ def mce_interval(
 ) -> Interval:
     """Maximum calibration error with its confidence interval; arguments and errors as ece_interval.
 
-    >>> found = mce_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50)  # 0.4 -+ 1.96 * 0.05
-    >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
-    (0.4, 0.3, 0.5)
+    >>> round(mce_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50).low, 2)  # 0.4 - 1.96 * 0.05
+    0.3
     """
     return mce_interval_of(*top_label(probs, labels), n_bins, binning=binning, level=level)
 
@@ -115,9 +113,8 @@ def ece_interval_of(
     Raises:
         ValueError: no samples, n_bins < 1 or level not in (0, 1).
 
-    >>> found = ece_interval_of(np.full(100, 0.9), np.repeat([1, 0], 50))  # 0.4 -+ 1.96 * 0.05
-    >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
-    (0.4, 0.3, 0.5)
+    >>> round(ece_interval_of(np.full(100, 0.9), np.repeat([1, 0], 50)).low, 2)  # 0.4 - 1.96 * 0.05
+    0.3
     """
     return _sum_of_gaps(confidence, correct, n_bins, "width", level, design)
 
@@ -132,9 +129,8 @@ def adaptive_ece_interval_of(
 ) -> Interval:
     """`adaptive_ece_interval` of confidences (n,) and correctness (n,); arguments and errors as ece_interval_of.
 
-    >>> found = adaptive_ece_interval_of(np.full(100, 0.9), np.repeat([1, 0], 50), n_bins=1)  # 0.4 -+ 1.96 * 0.05
-    >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
-    (0.4, 0.3, 0.5)
+    >>> round(adaptive_ece_interval_of(np.full(100, 0.9), np.repeat([1, 0], 50), n_bins=1).low, 2)  # 0.4 - 1.96 * 0.05
+    0.3
     """
     return _sum_of_gaps(confidence, correct, n_bins, "mass", level, design)
 
@@ -163,11 +159,7 @@ def mce_interval_of(
 
 
 def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interval:
-    """`classwise_ece_interval` from the sums of bins.sum_class_gaps.
-
-    Raises:
-        ValueError: level not in (0, 1).
-    """
+    """`classwise_ece_interval` from the sums of bins.sum_class_gaps."""
     classes = len(gaps.gap)
     first = int(classes == 2)  # the gaps of two classes mirror each other
     gap, square, variance = (sums[first:].ravel() for sums in (gaps.gap, gaps.square, gaps.variance))

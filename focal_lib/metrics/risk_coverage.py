@@ -103,10 +103,7 @@ def risk_coverage(probs: Any, labels: Any, *, level: float = 0.95) -> RiskCovera
 
 
 def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: float = 0.95) -> RiskCoverage:
-    """`risk_coverage` of confidences (n,) and correctness (n,).
-
-    Raises:
-        ValueError: no samples; level not in (0, 1).
+    """`risk_coverage` of confidences (n,) and correctness (n,); same errors.
 
     >>> curve = risk_coverage_of(np.array([0.9, 0.8, 0.7, 0.6]), np.array([1, 1, 0, 1]))
     >>> curve.risk.round(4).tolist(), curve.threshold.tolist()  # answer above the confidence of the next sample
@@ -143,8 +140,7 @@ def _rounded_up(confidence: np.ndarray) -> np.ndarray:
 def certified_threshold(probs: Any, labels: Any, risk: float, *, level: float = 0.95) -> Threshold | None:
     """Threshold of the largest coverage with risk at most `risk`, with probability `level`; None if there is none.
 
-    Raises:
-        ValueError: as risk_coverage; risk not in (0, 1).
+    Arguments and errors as risk_coverage and RiskCoverage.certified.
 
     >>> probs, labels = [[0.9, 0.1]] * 100 + [[0.6, 0.4]] * 100, [0] * 150 + [1] * 50
     >>> certified_threshold(probs, labels, risk=0.1).coverage  # the confident half is always right
@@ -168,10 +164,7 @@ def certified_threshold_of(
 def aurc(probs: Any, labels: Any) -> float:
     """Area under the risk-coverage curve: mean over m of the risk of the m most confident (Geifman et al. 2019).
 
-    Tied samples are averaged over their orders.
-
-    Raises:
-        ValueError: as metrics.top_label.
+    Tied samples are averaged over their orders. Errors as metrics.top_label.
 
     >>> probs, labels = [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]], [0, 0, 1, 0]
     >>> round(aurc(probs, labels), 4)  # mean of 0, 0, 1/3, 1/4

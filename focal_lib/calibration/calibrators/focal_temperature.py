@@ -82,7 +82,7 @@ class FocalTemperatureScaling(MappedCalibrator):
         if self.objective == "nll":
             self._keep(self._fit_nll(samples, gammas, temperatures, penalty), False)
         else:
-            surface = EceSurface.of_samples(samples, self.objective, n_bins=self.n_bins)
+            surface = EceSurface(samples, metric=self.objective, n_bins=self.n_bins)
             search = ece_by_grid if self.search == "grid" else ece_by_line
             self._keep(search(surface, gammas, temperatures, penalty), self.search == "grid")
 

@@ -1,10 +1,10 @@
-"""Temperature scaling (Guo et al. 2017)."""
+"""Temperature scaling (Guo et al. 2017), and the base class that focal temperature scaling shares with it."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.ece_surface import ECES, EceSurface
@@ -14,8 +14,8 @@ from focal_lib.calibration.calibrators.searches import Fit, check_temperatures, 
 from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.theory.maps import focal_log_probs
 
-if TYPE_CHECKING:
-    from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
+PAPER_TEMPERATURES = tuple(k / 100 for k in range(1, 501))  # KK24 section 5.1
+M20_TEMPERATURES = tuple(k / 10 for k in range(1, 101))  # M20 section 6, 0 to 10; L25 section 5, its range lost
 
 
 class MappedCalibrator(Calibrator):
@@ -36,7 +36,7 @@ class MappedCalibrator(Calibrator):
     def _log_probs(self, logits: Any) -> Any:
         return focal_log_probs(logits / self.temperature_, self.gamma_)
 
-    def _module(self) -> FocalTemperatureModule:
+    def _module(self) -> Any:
         from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
 
         return FocalTemperatureModule(self.temperature_, self.gamma_)
@@ -46,10 +46,6 @@ def check_objective(objective: str) -> None:
     """Raise ValueError for an unknown objective."""
     if objective not in ("nll", *ECES):
         raise ValueError(f"objective must be 'nll', 'ece' or 'adaptive-ece'. Got {objective!r}.")
-
-
-PAPER_TEMPERATURES = tuple(k / 100 for k in range(1, 501))  # KK24 section 5.1
-M20_TEMPERATURES = tuple(k / 10 for k in range(1, 101))  # M20 section 6, 0 to 10; L25 section 5, its range lost
 
 
 class TemperatureScaling(MappedCalibrator):
@@ -97,20 +93,12 @@ class TemperatureScaling(MappedCalibrator):
             value, temperature = fit_temperature(samples)
             self._keep((value, 0.0, temperature), True)
         else:
-            surface = EceSurface.of_samples(samples, self.objective, n_bins=self.n_bins)
+            surface = EceSurface(samples, metric=self.objective, n_bins=self.n_bins)
             self._keep(ece_by_grid(surface, (0.0,), check_temperatures(self.temperatures)), True)
 
 
 class AsGiven(MappedCalibrator):
-    """p = softmax(z): temperature scaling with T fixed at 1.
-
-    Fitted attributes:
-        ``temperature_`` is 1, ``gamma_`` is 0; ``objective_``: the NLL.
-        ``n_classes_``, ``classes_``: of fit.
-
-    Raises:
-        ValueError: bad data.
-    """
+    """The logits unchanged, p = softmax(z), as a calibrator: ``temperature_`` is 1, ``objective_`` the NLL."""
 
     def _fit(self, samples: FitSamples) -> None:
         value = float(samples.weighted_mean(functools.partial(temperature_sums, 1.0))[0])

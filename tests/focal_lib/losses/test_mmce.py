@@ -39,18 +39,6 @@ def test_mmce_against_a_slow_definition(batch, weighted, divided_by):
     torch.testing.assert_close(MMCELoss(1.5, weighted, divided_by)(logits, labels), expected)
 
 
-def test_in_the_form_of_m20s_code_the_same_lambda_weighs_less():
-    """Of 100 right samples of confidence 0.9 and 25 wrong ones of 0.6, pairs as its code sums them."""
-    r, c = torch.tensor([0.9] * 100 + [0.6] * 25, dtype=torch.float64), torch.tensor([1] * 100 + [0] * 25)
-    same, apart = 1.0, math.exp(-0.3 / 0.4)
-    parts = [(0.1 * 0.1 * same, 100, 100), (0.6 * 0.6 * same, 25, 25), (-2 * 0.1 * 0.6 * apart, 100, 25)]
-    as_told = math.sqrt(sum(part for part, _, _ in parts))
-    as_coded = math.sqrt(sum(part / one / two for part, one, two in parts))
-    assert float(mmce(r, c)) == pytest.approx(as_told)
-    assert float(mmce(r, c, divided_by=2)) == pytest.approx(as_coded)
-    assert as_coded < as_told / 20
-
-
 def test_mmce_of_a_batch_of_one_kind_has_no_weighted_error():
     logits = torch.tensor([[3.0, 0.0], [0.0, 2.0]], requires_grad=True)
     value = MMCELoss(5.0)(logits, torch.tensor([0, 1]))

@@ -10,7 +10,6 @@ import pytest
 from focal_lib.theory.closest_temperature import (
     PAPER_CUBE,
     SIMPLEX,
-    _lipschitz_constant,
     closest_temperature,
     deviation_from_map,
     fit_line,
@@ -87,14 +86,6 @@ def test_bounds_meet_and_the_best_lies_where_it_is_looked_for(gamma, n):
     tied = np.hstack([grid, np.repeat(grid[:, 1:], n - 2, axis=1)])
     for end in (elasticity_minimum(gamma)[1], gamma + 1):
         assert np.abs(deviation_from_map(gamma, end, tied))[:, 0].max() > found.error
-
-
-@pytest.mark.parametrize("n", [2, 3, 5, 50])
-def test_the_constant_is_the_largest_slope(n):
-    """0.1 per cent above the maximum over s of s (1 - s) (logit s + log(n - 1)), and no less than at 1/2."""
-    s = np.linspace(0.2, 1, 2_000_001)[1:-1]
-    slopes = s * (1 - s) * (np.log(s / (1 - s)) + np.log(n - 1))
-    assert _lipschitz_constant(n) == pytest.approx(1.001 * max(slopes.max(), 0.25), rel=1e-9)
 
 
 def test_gamma_zero_is_no_temperature():

@@ -6,45 +6,9 @@ from sklearn.base import clone
 
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
-from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
-from focal_lib.calibration.calibrators.one_vs_rest import (
-    BetaCalibration,
-    HistogramBinning,
-    IsotonicCalibration,
-    VennAbersCalibration,
-)
-from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration, StructuredMatrixScaling
 from focal_lib.calibration.calibrators.temperature import AsGiven, TemperatureScaling
 from focal_lib.metrics.bins import adaptive_ece_of, ece_of
-from tests.focal_lib.calibration.calibrators.conftest import NEEDS
-
-FEW = {"gammas": (-0.5, 0.0, 0.5, 2.0), "temperatures": np.arange(1, 100) / 20}
-METHODS = {
-    "as given": AsGiven(),
-    "temperature": TemperatureScaling(),
-    "temperature, ece": TemperatureScaling("ece", temperatures=FEW["temperatures"]),
-    "temperature, adaptive ece": TemperatureScaling("adaptive-ece", temperatures=FEW["temperatures"]),
-    "focal, newton": FocalTemperatureScaling("nll", "newton", shrinkage=3.0),
-    "focal, nll on the grid": FocalTemperatureScaling("nll", "grid", **FEW),
-    "focal, adaptive ece": FocalTemperatureScaling("adaptive-ece", "grid", shrinkage=3.0, **FEW),
-    "focal, ece on a line": FocalTemperatureScaling("ece", "line", **FEW),
-    "vector": VectorScaling(1e-3),
-    "matrix": MatrixScaling(1e-3),
-    "histogram": HistogramBinning(),
-    "histogram, mass": HistogramBinning(6, "mass"),
-    "isotonic": IsotonicCalibration(),
-    "beta": BetaCalibration(),
-    "dirichlet": DirichletCalibration(tol=1e-10),
-    "venn-abers": VennAbersCalibration(),
-    "structured-matrix": StructuredMatrixScaling(),
-}
-
-
-@pytest.fixture(params=METHODS)
-def method(request):
-    if request.param in NEEDS:
-        pytest.importorskip(NEEDS[request.param])
-    return clone(METHODS[request.param])
+from tests.focal_lib.calibration.calibrators.conftest import METHODS, unfitted
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +27,6 @@ def test_a_weight_is_a_number_of_repetitions(weighted, method):
     assert isinstance(method, AsGiven) or np.abs(found - unweighted).max() > 1e-4
 
 
-def test_weights_of_one_and_zero_are_a_choice_of_samples(weighted, method):
-    z, y, w = weighted
-    found = method.fit(z, y, w > 0).predict_proba(z)
-    np.testing.assert_array_equal(found, clone(method).fit(z[w > 0], y[w > 0]).predict_proba(z))
-
-
 @pytest.mark.parametrize("name", ["temperature", "temperature, ece", "focal, nll on the grid", "vector", "histogram"])
 def test_only_the_ratio_of_weights_counts(weighted, name):
     """But for what counts samples: a prior, a penalty on a sum, quantiles, bins of equal mass."""
@@ -79,10 +37,9 @@ def test_only_the_ratio_of_weights_counts(weighted, name):
 
 @pytest.mark.parametrize("name", ["venn-abers", "structured-matrix"])
 def test_weights_that_a_library_cannot_count(weighted, name):
-    pytest.importorskip(NEEDS[name])
     z, y, w = weighted
     with pytest.raises(ValueError, match=r"sample_weight of \w+ must be whole numbers: its library counts samples"):
-        clone(METHODS[name]).fit(z, y, w / 2)
+        unfitted(name).fit(z, y, w / 2)
 
 
 @pytest.mark.parametrize("name", ["temperature", "focal, newton", "focal, adaptive ece", "vector", "isotonic"])
