@@ -187,5 +187,5 @@ def confusion_by_confidence_of(
         most = np.argsort(-count, kind="stable")[:pairs]
         frequent = np.stack([*np.divmod(key[most], found.classes), count[most]], axis=1).tolist()
         confused = tuple(ConfusedPair(*pair) for pair in frequent)
-        bands.append(ConfidenceBand(low, high, np.count_nonzero(own & ~wrong), np.count_nonzero(missed), confused))
+        bands.append(ConfidenceBand(low, high, int((own & ~wrong).sum()), int(missed.sum()), confused))
     return tuple(bands)

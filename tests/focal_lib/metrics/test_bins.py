@@ -124,8 +124,6 @@ def test_classwise_ece(probs_and_labels):
     p, y = probs_and_labels()
     by_class = [slow_ece(p[:, k], (y == k).astype(float), 15) for k in range(5)]
     assert classwise_ece(p, y) == pytest.approx(np.mean(by_class))
-    by_class = [adaptive_ece_of(p[:, k], (y == k).astype(float), 15) for k in range(5)]
-    assert classwise_ece(p, y, binning="mass") == pytest.approx(np.mean(by_class))
 
 
 def test_class_gaps_of_parts_add_up(probs_and_labels):
