@@ -32,13 +32,15 @@ class Predictions:
     def concatenate(parts: Sequence[Predictions]) -> Predictions:
         """Concatenate the predictions of several sets of samples with the same classes."""
         columns = zip(*((p.predicted, p.confidence, p.label) for p in parts), strict=True)
-        return Predictions(*map(np.concatenate, columns), parts[0].classes)
+        predicted, confidence, label = map(np.concatenate, columns)
+        return Predictions(predicted, confidence, label, parts[0].classes)
 
 
 def predictions(probs: Any, labels: Any) -> Predictions:
     """Most probable class of each sample, the first if tied, its probability and the label; errors as top_label."""
     samples = checked_samples(probs, labels)
-    return Predictions(*samples.gather(predictions_of_chunk), samples.classes)
+    predicted, confidence, label = samples.gather(predictions_of_chunk)
+    return Predictions(predicted, confidence, label, samples.classes)
 
 
 def predictions_of_chunk(p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -113,8 +115,8 @@ def class_reliability_of(found: Predictions, *, level: float = 0.95) -> ClassRel
     confidence = np.bincount(found.predicted, found.confidence, found.classes)[classes] / count
     gap, low, high = confidence - right / count, confidence - highest, confidence - lowest
     order = np.lexsort((classes, -np.abs(gap), -_certain(low, high)))
-    columns = (classes, count, confidence, right / count, gap, low, high)
-    return ClassReliability(*(column[order] for column in columns), level)
+    classes, count, confidence, right = classes[order], count[order], confidence[order], right[order]
+    return ClassReliability(classes, count, confidence, right / count, gap[order], low[order], high[order], level)
 
 
 EDGES = (0.5, 0.7, 0.9, 0.99)

@@ -59,8 +59,9 @@ class EceSurface:
         if metric not in ECES:
             raise ValueError(f"metric must be one of {', '.join(ECES)}. Got {metric!r}.")
         self.n_bins, self.metric = n_bins, metric
-        given = isinstance(logits, FitSamples)
-        self._samples = logits if given else FitSamples(logits, labels, weights, least_classes=1)
+        if not isinstance(logits, FitSamples):
+            logits = FitSamples(logits, labels, weights, least_classes=1)
+        self._samples: FitSamples = logits
         self._kept = None
         if not self._samples.on_dask and len(self._samples) * self._samples.classes <= _KEPT:
             self._kept = self._samples.map(_gaps)
