@@ -12,8 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LIGHT = ("theory", "metrics", "calibration", "plots", "tool", "cli")
 EXTRAS = {
-    *("duckdb", "filelock", "flint", "onnx", "onnxscript", "platformdirs", "psutil", "pyarrow", "seaborn", "sympy"),
-    *("tqdm", "torch"),
+    *("captum", "duckdb", "filelock", "flint", "matplotlib_inline", "mpmath", "onnx", "onnxscript", "platformdirs"),
+    *("psutil", "pyarrow", "seaborn", "sympy", "torch", "torchvision", "tqdm", "yaml"),
 }
 
 
@@ -89,6 +89,12 @@ def test_commands_on_files(folder, source):
     assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(np.load(folder / "p.npy").sum(1), 1)
     done = focal("check", folder / source, "--max-ece", 0.5)
+    assert done.returncode == 0, done.stderr
+
+
+def test_outcomes_are_watched(folder):
+    (folder / "outcomes.csv").write_text("confidence,correct\n" + "0.7,1\n0.8,1\n0.6,0\n" * 5)
+    done = focal("watch", folder / "outcomes.csv", "--state", folder / "watch.json")
     assert done.returncode == 0, done.stderr
 
 

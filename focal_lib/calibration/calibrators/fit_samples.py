@@ -20,7 +20,7 @@ _LARGEST, _SMALLEST = 1e25, 1e-100  # of logits: far from MISSING; squares, and 
 
 
 class FitSamples(Samples):
-    """Logits (n, K), labels (n,) and weights (n,), checked: `weighted_total` of a function of a chunk (z, y, w).
+    """Logits (n, K), labels (n,) and weights (n,), checked: `weighted_mean` of a function of a chunk (z, y, w).
 
     Args:
         logits: (n, K), one column for each class: array, DataFrame, memory map, array-like, tensor or Dask array.
@@ -56,21 +56,23 @@ class FitSamples(Samples):
         super().__init__(logits, number)
         self.weight = float(len(self)) if self.weights is None else float(self.weights.sum())
         known_labels = isinstance(self.labels, np.ndarray)
-        found = self.total(functools.partial(_sizes, not known_labels))
-        self._check_sizes(*found[:4])
-        self.like_probs = found[4] == 0
-        counts = np.bincount(self.labels, self.weights, self.classes) if known_labels else found[5:]
+        bad, large, within, not_zero, unlike_probs, *seen = self.total(functools.partial(_sizes, not known_labels))
+        if bad:
+            raise ValueError(f"logits must be finite. Got {bad:.0f} NaN or infinite of {len(self) * self.classes}.")
+        if large or (not_zero and not within):
+            raise ValueError(
+                f"logits must have a size between {_SMALLEST:g} and {_LARGEST:g}: scale them. Got "
+                f"{max(self.map(_largest)):g} as the largest."
+            )
+        self.like_probs = unlike_probs == 0
+        counts = np.bincount(self.labels, self.weights, self.classes) if known_labels else seen
         if np.count_nonzero(counts) < least_classes:
             only = self.class_labels[np.argmax(counts)]
             raise ValueError(f"labels to fit on must hold at least two classes. Got only class {only}: 1 class.")
 
-    def weighted_total(self, function: Callable[..., Numbers]) -> np.ndarray:
-        """The sum over all chunks of the function of logits, labels and, where samples have them, weights (m,)."""
-        return self.total(function, self.weights)
-
     def weighted_mean(self, function: Callable[..., Numbers]) -> np.ndarray:
-        """`weighted_total` divided by the total weight."""
-        return self.weighted_total(function) / self.weight
+        """Sum of the function of logits, labels and, where samples have them, weights (m,), over the total weight."""
+        return self.total(function, self.weights) / self.weight
 
     def mean(self, values: np.ndarray) -> float:
         """Weighted mean of one number for each sample, (n,)."""
@@ -87,16 +89,6 @@ class FitSamples(Samples):
         part.class_labels, part.weights = self.class_labels, None if self.weights is None else self.weights[index]
         part.weight = float(count) if part.weights is None else float(part.weights.sum())
         return part
-
-    def _check_sizes(self, bad: float, large: float, within: float, not_zero: float) -> None:
-        if bad:
-            raise ValueError(f"logits must be finite. Got {bad:.0f} NaN or infinite of {len(self) * self.classes}.")
-        if large or (not_zero and not within):
-            largest = max(self.map(_largest))
-            raise ValueError(
-                f"logits must have a size between {_SMALLEST:g} and {_LARGEST:g}: scale them. Got {largest:g} as the "
-                "largest."
-            )
 
 
 def weighted_sum(values: np.ndarray, weights: np.ndarray | None) -> float:
