@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from focal_lib import losses
 from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.losses import (
     FLSD53,
@@ -50,30 +49,6 @@ def test_saturated_float32_stays_finite(loss):
     value.backward()
     assert torch.isfinite(value)
     assert torch.isfinite(z.grad).all()
-
-
-@pytest.mark.parametrize("name", sorted(name for name in losses.__all__ if name[0].isupper()))
-def test_every_loss_learns_and_gives_finite_gradients(name):
-    arguments = {
-        "FocalLoss": (2.0,),
-        "ProperFocalLoss": (2.0,),
-        "DualFocalLoss": (2.0,),
-        "FocalCalibrationLoss": (2.0, 1.0),
-        "SampleFocalLoss": (((0.5, 3.0), (1.0, 1.0)),),
-        "ScheduledFocalLoss": (((0, 2.0),),),
-    }
-    loss = getattr(losses, name)(*arguments.get(name, ()))
-    logits = torch.zeros(12, 3, requires_grad=True)
-    labels = torch.arange(12) % 3
-    optimiser = torch.optim.SGD([logits], lr=5.0)
-    first = loss(logits, labels).item()
-    for _ in range(20):
-        optimiser.zero_grad()
-        value = loss(logits, labels)
-        value.backward()
-        optimiser.step()
-    assert torch.isfinite(logits).all()
-    assert value.item() < first
 
 
 def test_bad_input(batch):
