@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from focal_lib.arrays import label_index
-from focal_lib.metrics.scores import checked_samples, label_probs, top_label, top_of_chunk
+from focal_lib.metrics.scores import checked_samples, label_probs, top_label
 
 Binning = Literal["width", "mass"]
 _AT_ONCE = 16_384  # numbers whose temporary arrays stay in the cache
@@ -174,13 +174,7 @@ def ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
     >>> round(ece([[0.8, 0.2]] * 4, [0, 0, 0, 1]), 4)  # confidence 0.8, accuracy 0.75
     0.05
     """
-    return ece_of_sums(checked_samples(probs, labels).total(functools.partial(_width_sums, inner_edges(n_bins))))
-
-
-def ece_of_sums(sums: np.ndarray) -> float:
-    """`ece` from the `width_sums` of all samples, (3, bins)."""
-    count, confidence, correct = sums
-    return float(np.abs(confidence - correct).sum() / count.sum())
+    return ece_of(*top_label(probs, labels), n_bins)
 
 
 def adaptive_ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
@@ -210,8 +204,6 @@ def reliability_bins(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, bin
     >>> reliability_bins([[0.9, 0.1]] * 2 + [[0.6, 0.4]] * 2, [0, 0, 0, 1]).accuracy.tolist()
     [0.5, 1.0]
     """
-    if binning == "width":
-        return filled_bins(checked_samples(probs, labels).total(functools.partial(_width_sums, inner_edges(n_bins))))
     return reliability_bins_of(*top_label(probs, labels), n_bins, binning=binning)
 
 
@@ -262,7 +254,9 @@ def reliability_bins_of(
     ([2, 2], [0.5, 1.0])
     """
     index = assign_bins(confidence, n_bins, binning)
-    return filled_bins(np.stack([np.bincount(index, v, n_bins) for v in (None, confidence, correct)]))
+    sums = np.stack([np.bincount(index, v, n_bins) for v in (None, confidence, correct)])
+    count, confidence, correct = sums[:, sums[0] > 0]
+    return Bins(count.astype(np.int64), confidence / count, correct / count)
 
 
 def _binned_error(
@@ -271,22 +265,6 @@ def _binned_error(
     gaps = np.subtract(confidence, correct, dtype=np.float64)
     sums = np.bincount(index, gaps if weights is None else weights * gaps)
     return float(np.abs(sums).sum()) / (len(confidence) if weights is None else float(weights.sum()))
-
-
-def filled_bins(sums: np.ndarray) -> Bins:
-    """`Bins` from the `width_sums` of all samples, (3, bins)."""
-    count, confidence, correct = sums[:, sums[0] > 0]
-    return Bins(count.astype(np.int64), confidence / count, correct / count)
-
-
-def width_sums(edges: np.ndarray, confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:
-    """Count, summed confidence and summed correctness of each bin of equal width, (m,), (m,) -> (3, bins)."""
-    index = _width_index(confidence, edges)
-    return np.stack([np.bincount(index, v, len(edges) + 1) for v in (None, confidence, correct)])
-
-
-def _width_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return width_sums(edges, *top_of_chunk(p, y))
 
 
 # --- every class --------------------------------------------------------------------------
@@ -313,31 +291,23 @@ def classwise_ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
     0.05
     """
     samples = checked_samples(probs, labels)
-    gap = samples.total(functools.partial(_class_gap, inner_edges(n_bins)))
+    gap = samples.total(functools.partial(class_gap_of_chunk, inner_edges(n_bins)))
     return float(np.abs(gap).sum() / len(samples) / samples.classes)
 
 
 def sum_class_gaps(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, weights: np.ndarray | None = None) -> ClassGaps:
     """Sums from which the classwise ECE and its interval are computed, weighted by weights (n,); errors as `ece`."""
-    samples = checked_samples(probs, labels, single=False)
+    samples = checked_samples(probs, labels)
     sums = samples.total(functools.partial(_class_sums, inner_edges(n_bins)), weights)
     gap, square, variance = sums.reshape(3, samples.classes, n_bins)
     return ClassGaps(gap, square, variance, len(samples))
 
 
-def class_gap_of_chunk(edges: np.ndarray, p: np.ndarray, y: np.ndarray, of_label: np.ndarray) -> np.ndarray:
-    """Probability minus one-hot label of a chunk (m, K), (m,), summed in each class and bin: (K n_bins,).
-
-    Args:
-        of_label: `label_probs` of the chunk.
-    """
+def class_gap_of_chunk(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Probability minus one-hot label of a chunk (m, K), (m,), summed in each class and bin: (K n_bins,)."""
     (sums,) = _sum_cells(edges, p, p)
-    cells = _width_index(of_label, edges) + (len(edges) + 1) * y
+    cells = _width_index(label_probs(p, y), edges) + (len(edges) + 1) * y
     return sums - np.bincount(cells, minlength=len(sums))
-
-
-def _class_gap(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return class_gap_of_chunk(edges, p, y, label_probs(p, y))
 
 
 def _class_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:

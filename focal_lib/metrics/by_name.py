@@ -16,24 +16,14 @@ from focal_lib.metrics.bins import (
     class_gap_of_chunk,
     classwise_ece,
     ece,
-    ece_of_sums,
-    filled_bins,
+    ece_of,
     inner_edges,
     mce,
-    width_sums,
+    reliability_bins_of,
 )
 from focal_lib.metrics.samples import Parts
-from focal_lib.metrics.scores import (
-    accuracy,
-    brier,
-    brier_sum,
-    checked_samples,
-    label_probs,
-    log_loss_sum,
-    nll,
-    top_of_chunk,
-)
-from focal_lib.metrics.smooth import residual_mass, smooth_ece, smooth_ece_of_mass
+from focal_lib.metrics.scores import accuracy, brier, checked_samples, nll, scores_of_chunk
+from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
 
 
 @dataclass(frozen=True)
@@ -79,7 +69,7 @@ METRICS: dict[str, Metric] = {
 def all_metrics(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> dict[str, float]:
     """All metrics of `by_name.METRICS` by name, as fractions, equal to the single functions up to rounding.
 
-    Samples are read and checked once, float32 unconverted; only confidence and correctness are kept.
+    Samples are read and checked once; four numbers of each are kept.
 
     Args:
         probs: (n, K) distributions: array, tensor, memory map or Dask array.
@@ -94,29 +84,19 @@ def all_metrics(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> dict[str
     (0.25, 0.05)
     """
     samples = checked_samples(probs, labels)
-    (confidence, correct), sums = samples.collect(functools.partial(_of_chunk, inner_edges(n_bins)))
-    log_loss, brier, gaps, width, mass = sums
+    of_samples, (gaps,) = samples.collect(functools.partial(_of_chunk, inner_edges(n_bins)))
+    confidence, correct, log_loss, brier_score = of_samples
     return {
         "error": 1 - float(correct.mean()),
-        "nll": float(log_loss) / len(samples),
-        "brier": float(brier) / len(samples),
-        "ece": ece_of_sums(width),
+        "nll": float(log_loss.mean()),
+        "brier": float(brier_score.mean()),
+        "ece": ece_of(confidence, correct, n_bins),
         "adaptive-ece": adaptive_ece_of(confidence, correct, n_bins),
         "classwise-ece": float(np.abs(gaps).sum() / len(samples) / samples.classes),
-        "smooth-ece": smooth_ece_of_mass(mass / len(samples)),
-        "mce": float(np.abs(filled_bins(width).gap).max()),
+        "smooth-ece": smooth_ece_of(confidence, correct),
+        "mce": float(np.abs(reliability_bins_of(confidence, correct, n_bins).gap).max()),
     }
 
 
 def _of_chunk(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> Parts:
-    """Confidence (m,) and correctness (m,), and the terms that each metric sums."""
-    of_label = label_probs(p, y)
-    confidence, correct = top_of_chunk(p, y, of_label)
-    sums = (
-        log_loss_sum(of_label),
-        brier_sum(p, of_label),
-        class_gap_of_chunk(edges, p, y, of_label),
-        width_sums(edges, confidence, correct),
-        residual_mass(confidence, correct),
-    )
-    return (confidence, correct), sums
+    return scores_of_chunk(p, y), (class_gap_of_chunk(edges, p, y),)

@@ -33,20 +33,7 @@ def smooth_ece_of(confidence: np.ndarray, correct: np.ndarray) -> float:
     >>> round(smooth_ece_of(np.full(4, 0.8), np.array([1, 1, 1, 0])), 4)  # |0.8 - 0.75|
     0.05
     """
-    return smooth_ece_of_mass(residual_mass(np.asarray(confidence, dtype=np.float64), correct) / len(confidence))
-
-
-def residual_mass(confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:
-    """Confidence minus correctness summed on a grid, each split between the two nearest points, (m,) -> (grid,)."""
-    place = np.clip(confidence * _GRID - 0.5, 0, _GRID - 1)
-    left = np.minimum(place.astype(np.intp), _GRID - 2)
-    residual = confidence - correct
-    right = np.bincount(left, residual * (place - left), _GRID)
-    return np.bincount(left, residual, _GRID) - right + np.roll(right, 1)  # right[-1] is 0
-
-
-def smooth_ece_of_mass(mass: np.ndarray) -> float:
-    """`smooth_ece` from the `residual_mass` of all samples divided by their number, (grid,)."""
+    mass = residual_mass(np.asarray(confidence, dtype=np.float64), correct) / len(confidence)
     spectrum = scipy.fft.dct(mass, norm="ortho")
     frequency = np.pi * np.arange(_GRID)
 
@@ -57,3 +44,12 @@ def smooth_ece_of_mass(mass: np.ndarray) -> float:
     if smoothed(low) <= low:
         return smoothed(low)
     return float(scipy.optimize.brentq(lambda sigma: smoothed(sigma) - sigma, low, 2.0, xtol=1e-6))
+
+
+def residual_mass(confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:
+    """Confidence minus correctness summed on a grid, each split between the two nearest points, (m,) -> (grid,)."""
+    place = np.clip(confidence * _GRID - 0.5, 0, _GRID - 1)
+    left = np.minimum(place.astype(np.intp), _GRID - 2)
+    residual = confidence - correct
+    right = np.bincount(left, residual * (place - left), _GRID)
+    return np.bincount(left, residual, _GRID) - right + np.roll(right, 1)  # right[-1] is 0
