@@ -1,4 +1,4 @@
-"""A fitted calibrator as a small JSON file: parameters, fit, classes, version and checksum; never a pickle."""
+"""A fitted calibrator as a small JSON file (parameters, fit, classes, version, checksum; no pickle), or as ONNX."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import scipy
 from focal_lib.arrays import array_namespace, label_index, largest, log_softmax, total
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class, weighted_sum
+from focal_lib.validation import check_number
 
 _MOST_CLASSES = 4000  # of a matrix: the fit keeps some thirty of them, 4 GB
 
@@ -26,8 +27,7 @@ class _LinearCalibrator(Calibrator):
         self.l2 = l2
 
     def _check_options(self) -> None:
-        if not self.l2 >= 0:
-            raise ValueError(f"l2 must be >= 0. Got {self.l2}.")
+        check_number(self.l2, "l2", minimum=0)
 
     def _fit(self, samples: FitSamples) -> None:
         k = samples.classes

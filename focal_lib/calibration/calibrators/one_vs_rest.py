@@ -125,7 +125,7 @@ class BetaCalibration(OneVsRest):
     """
 
     def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
-        betacal = import_extra("betacal", "betacal", type(self).__name__)
+        betacal = import_extra("betacal", type(self).__name__)
         with warnings.catch_warnings():  # betacal silences the whole process for good
             fits = [betacal.BetaCalibration("abm").fit(np.exp(log_p[:, k]), y == k, weights).calibrator_ for k in seen]
         self.a_, self.b_, _ = np.transpose([fit.map_ for fit in fits])
@@ -172,7 +172,7 @@ class VennAbersCalibration(OneVsRest):
     """
 
     def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
-        package = import_extra("venn_abers", "venn-abers", type(self).__name__)
+        package = import_extra("venn_abers", type(self).__name__)
         log_p, y = repeated(log_p, y, weights, type(self).__name__)
         low, high = [], []
         for k in seen:

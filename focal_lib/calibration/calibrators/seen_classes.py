@@ -24,6 +24,7 @@ from focal_lib.arrays import array_namespace, is_torch_array, to_numpy
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples
 from focal_lib.calibration.calibrators.linear import check_matrix_size
+from focal_lib.validation import check_number, check_package
 
 
 class SeenClassesCalibrator(Calibrator):
@@ -63,29 +64,16 @@ def _log_softmax(z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scipy.special.log_softmax(z, -1), y
 
 
-def import_extra(module: str, package: str, calibrator: str) -> ModuleType:
-    """Import a package that only some calibrators need.
-
-    Raises:
-        ImportError: it is not installed; the message gives the command.
-    """
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        why = "" if error.name == module.partition(".")[0] else f" ({error})"
-        raise ImportError(
-            f"{calibrator} needs the package {package}: pip install {package}, or '.[methods]' in a checkout.{why}"
-        ) from None
+def import_extra(module: str, calibrator: str) -> ModuleType:
+    """Import a package that only some calibrators need; ImportError, with the command, where it is not installed."""
+    check_package(module.partition(".")[0], calibrator, "methods")
+    return importlib.import_module(module)
 
 
 def repeated(
     log_p: np.ndarray, y: np.ndarray, weights: np.ndarray | None, calibrator: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Repeat samples by integer weight, for packages without sample weights.
-
-    Raises:
-        ValueError: weights that are not whole numbers.
-    """
+    """Repeat samples by integer weight, for packages without sample weights; ValueError for other weights."""
     if weights is None:
         return log_p, y
     if (weights != np.round(weights)).any():
@@ -162,8 +150,7 @@ class StructuredMatrixScaling(SeenClassesCalibrator):
         self.strength = strength
 
     def _check_options(self) -> None:
-        if not self.strength >= 0:
-            raise ValueError(f"strength must be >= 0. Got {self.strength}.")
+        check_number(self.strength, "strength", minimum=0)
 
     def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
         check_matrix_size(len(seen), "structured matrix scaling")
@@ -171,7 +158,7 @@ class StructuredMatrixScaling(SeenClassesCalibrator):
         penalties = dict.fromkeys(("lambda_intercept", "lambda_diagonal", "lambda_off_diagonal"), self.strength)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of torch, about what the package is made with
-            package = import_extra("probmetrics.calibrators", "probmetrics", type(self).__name__)
+            package = import_extra("probmetrics.calibrators", type(self).__name__)
             fit = package.SMSCalibrator(**penalties).fit(np.exp(log_p), np.searchsorted(seen, y))
         self.inverse_temperature_ = float(fit.ts_.cal_.invtemp_)
         self.uniform_ = float(fit.ts_.output_constant / (fit.ts_.n_samples_ + 1))

@@ -98,7 +98,7 @@ def test_the_class_never_changes(synthetic_logits):
         (FocalTemperatureScaling("brier"), "objective must be 'nll', 'ece' or 'adaptive-ece'"),
         (FocalTemperatureScaling("adaptive-ece", "newton"), "an ECE has no derivatives"),
         (FocalTemperatureScaling(search="random"), "search must be"),
-        (MatrixScaling(l2=-1), "l2 must be >= 0"),
+        (MatrixScaling(l2=-1), "l2 must be a finite number >= 0"),
         (FocalTemperatureScaling(shrinkage=-1), "shrinkage must be a finite number >= 0"),
         (HistogramBinning(0), r"n_bins must be at least 1\. Got 0"),
         (HistogramBinning(binning="even"), r"binning must be 'width' or 'mass'\. Got 'even'"),
