@@ -27,8 +27,7 @@ from benchmarks.record import in_short
 from focal_lib.calibration import TemperatureScaling
 from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator
 from focal_lib.calibration.methods import METHODS, build
-from focal_lib.metrics.all_metrics import all_metrics
-from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.by_name import METRICS, all_metrics
 
 BLOCK = 100_000  # samples; the file is one block of this many again and again
 PART = 20  # a row is first done on one of so many parts

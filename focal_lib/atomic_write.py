@@ -21,9 +21,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-
 Writer = Callable[[Path], Any]
-
 PART = re.compile(r"\.(\d+)@(.*?)@")  # process and machine: folders may be shared by many
 KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
 
@@ -86,10 +84,9 @@ def _kind(path: Path) -> str:
 
 
 def write_whole(path: Path, write: Writer) -> None:
-    """Write beside and rename, so that a file of that name is always whole. What it replaces gives it mode and owner.
+    """Write to a part beside the file, sync it and rename it; mode and owner of a file that is replaced stay.
 
-    It is on the disk before it has its name, and the name when this returns, for a power cut, too: about 10 ms a file,
-    so that whoever writes files by the thousand does without this.
+    It takes about 10 ms a file, so that whoever writes files by the thousand does without this.
 
     Raises:
         FileNotFoundError: there is no such folder.
@@ -137,54 +134,51 @@ def write_together(folder: Path, writers: Mapping[str, Writer], also: Mapping[Pa
     """
     check_folder(folder, made=True)
     folder = folder.resolve()  # '.' has no name
-    others = dict(also or {})
-    inside = {path.name: others.pop(path) for path in list(others) if path.parent.resolve() == folder}
-    is_new = not folder.exists()
-    own = part_of(folder)
-    parts: list[tuple[Path, Path]] = []
+    own, is_new = part_of(folder), not folder.exists()
+    parts: dict[Path, Path] = {}  # place -> part
     try:
         if is_new:
             folder.parent.mkdir(parents=True, exist_ok=True)
             _remove_parts_of(folder)
-            parts.append((own, folder))
+            parts[folder] = own
             own.mkdir()
-            for name, write in {**writers, **inside}.items():
-                _write_part(folder / name, own / name, write)
+        for path, write in ({folder / name: write for name, write in writers.items()} | dict(also or {})).items():
+            if is_new and path.parent.resolve() == folder:
+                _write_part(path, own / path.name, write)
+            else:
+                place = _place(path)
+                parts[place] = part_of(place)
+                _write_part(place, parts[place], write)
+        if is_new:
             sync_folder(own)
-        else:
-            others |= {folder / name: write for name, write in {**writers, **inside}.items()}
-        for path, write in others.items():
-            place = _place(path)
-            parts.append((part_of(place), place))
-            _write_part(place, part_of(place), write)
         with _signals_wait(), _held(folder.parent if is_new else folder):
             _rename_all(parts)
     finally:
         if is_new:
             shutil.rmtree(own, ignore_errors=True)
-        _remove(part for part, _ in parts if part != own)
+        _remove(part for part in parts.values() if part != own)
 
 
-def _rename_all(pairs: list[tuple[Path, Path]]) -> None:
+def _rename_all(parts: Mapping[Path, Path]) -> None:
     """Each part to its place, or none: what was there has a second name until all are done, and is put back."""
-    olds = {place: part.with_name(f"{part.name}.old") for part, place in pairs}
+    olds = {place: part.with_name(f"{part.name}.old") for place, part in parts.items()}
     done: list[Path] = []
     try:
         for place, old in olds.items():
             if place.exists():
                 _second_name(place, old)
-        for part, place in pairs:
+        for place, part in parts.items():
             part.replace(place)
             done.append(place)
     except BaseException:
-        for part, place in pairs[: len(done)]:
+        for place in done:
             if olds[place].exists():
                 olds[place].replace(place)
             else:
-                place.replace(part)
+                place.replace(parts[place])
         _remove(olds.values())  # only where all are back
         raise
-    for folder in {place.parent for _, place in pairs}:
+    for folder in {place.parent for place in parts}:
         sync_folder(folder)
     _remove(olds.values())
 
@@ -192,6 +186,13 @@ def _rename_all(pairs: list[tuple[Path, Path]]) -> None:
 def _remove(files: Iterable[Path]) -> None:
     for file in files:
         file.unlink(missing_ok=True)
+
+
+def _second_name(place: Path, second: Path) -> None:
+    try:
+        os.link(place, second)
+    except OSError:  # file systems without
+        shutil.copy2(place, second)
 
 
 def _place(path: Path) -> Path:
@@ -223,13 +224,6 @@ def _write_part(place: Path, part: Path, write: Writer) -> None:
         if error.errno is None:
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(place)) from error
-
-
-def _second_name(place: Path, second: Path) -> None:
-    try:
-        os.link(place, second)
-    except OSError:  # file systems without
-        shutil.copy2(place, second)
 
 
 @contextmanager
@@ -265,11 +259,17 @@ def _held(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def _left_behind(name: str, of_all: bool = False) -> re.Match[str] | None:
+    """Match of the name of a part, if its process is of this machine and no longer runs, or with `of_all` always."""
+    match = PART.match(name)
+    return match if match and (of_all or (match[2] == platform.node() and not _runs(int(match[1])))) else None
+
+
 def _remove_parts_of(path: Path) -> None:
     """What killed processes of this machine left of this file or folder."""
-    for left in path.parent.glob(f".*@{glob.escape(platform.node())}@{glob.escape(path.name)}*"):
-        match = PART.match(left.name)
-        if match and left.name[match.end() :] in (path.name, f"{path.name}.old") and not _runs(int(match[1])):
+    for left in path.parent.glob(f".*@{glob.escape(path.name)}*"):
+        match = _left_behind(left.name)
+        if match and left.name[match.end() :] in (path.name, f"{path.name}.old"):
             shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
 
 
@@ -282,13 +282,8 @@ def remove_leftovers(folder: Path, *, of_all: bool = False) -> list[Path]:
     Returns:
         What was removed.
     """
-    removed = []
-    for place, _, names in os.walk(folder):
-        for name in names:
-            match = PART.match(name)
-            if match and (of_all or (match[2] == platform.node() and not _runs(int(match[1])))):
-                removed.append(Path(place, name))
-                removed[-1].unlink(missing_ok=True)
+    removed = [Path(place, name) for place, _, names in os.walk(folder) for name in names if _left_behind(name, of_all)]
+    _remove(removed)
     return removed
 
 

@@ -37,12 +37,6 @@ class LossRecord:
     images: tuple[float, ...] = ()
     texts: tuple[float, ...] = ()
 
-    def check_parameters(self, given: Mapping[str, float | None]) -> None:
-        """ValueError where one that it must be given is None, by its name."""
-        for name in self.parameters:
-            if given.get(name) is None:
-                raise ValueError(self.say_missing(name, self.papers))
-
     def say_missing(self, parameter: str, advice: str) -> str:
         """For a message: the parameter was not given, and what others take."""
         return f"{self.name} needs {parameter}{f': {advice}' if advice else ''}. Got none."
@@ -115,7 +109,7 @@ _ALL = (
     LossRecord("adafocal", "ada_focal.AdaFocalLoss", "AdaFocal", colour="#1D4514"),
     LossRecord(
         "dual-focal",
-        "dual_focal.DualFocalLoss",
+        "focal.DualFocalLoss",
         "dual focal",
         ("gamma",),
         colour="#9E122B",
@@ -125,16 +119,16 @@ _ALL = (
     ),
     LossRecord(
         "hessian-trace",
-        "hessian_penalty.HessianTraceLoss",
+        "hessian.HessianTraceLoss",
         "Hessian trace",
         ("lam",),
         colour="#6B5B95",
         papers="this book's grid has lam 1e-4 to 2e-3; 0 is cross-entropy with its trace on record",
     ),
-    LossRecord("fcl", "focal_calibration.FocalCalibrationLoss", "FCL", ("gamma", "lam"), colour="#CE3401"),
+    LossRecord("fcl", "focal.FocalCalibrationLoss", "FCL", ("gamma", "lam"), colour="#CE3401"),
     LossRecord(
         "fcl-l1",
-        "focal_calibration.FocalCalibrationLoss",
+        "focal.FocalCalibrationLoss",
         "FCL with L1",
         ("gamma", "lam"),
         options={"norm": "l1"},

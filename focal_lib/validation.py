@@ -38,6 +38,12 @@ def check_gamma(gamma: Any, *, minimum: float = -1.0, above: float = -math.inf) 
     return check_number(gamma, "gamma", minimum=minimum, above=above)
 
 
+def check_level(level: float, name: str = "level") -> None:
+    """ValueError unless 0 < level < 1."""
+    if not 0 < level < 1:
+        raise ValueError(f"{name} must lie in (0, 1). Got {level}.")
+
+
 def check_logits(logits: Any, *, classes: bool = True, name: str = "logits") -> None:
     """Finite and non-empty; with `classes`, of shape (..., K) with K >= 2. Else ValueError."""
     shape = tuple(logits.shape)

@@ -5,4 +5,3 @@ from focal_lib.metrics.scores import accuracy, brier, nll
 from focal_lib.metrics.smooth import smooth_ece
 
 MEASURES = (accuracy, nll, brier, ece, mce, classwise_ece, smooth_ece, adaptive_ece)
-MEASURES = (*MEASURES, lambda p, y: classwise_ece(p, y, binning="mass"))

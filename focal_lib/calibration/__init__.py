@@ -3,29 +3,19 @@
 from importlib import import_module
 from typing import Any
 
-from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
-from focal_lib.calibration.calibrators.focal_temperature import (
-    PAPER_GAMMAS,
-    WIDE_GAMMAS,
-    FocalTemperatureScaling,
-)
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import (
     BetaCalibration,
     HistogramBinning,
     IsotonicCalibration,
+    VennAbersCalibration,
 )
-from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
-from focal_lib.calibration.calibrators.temperature import (
-    M20_TEMPERATURES,
-    PAPER_TEMPERATURES,
-    TemperatureScaling,
-)
-from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration, StructuredMatrixScaling
+from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES, PAPER_TEMPERATURES, TemperatureScaling
 from focal_lib.calibration.logit_sets import LogitSet, as_logits
-from focal_lib.calibration.onnx_file import write_onnx
-from focal_lib.calibration.saved import load_calibrator, save_calibrator
+from focal_lib.calibration.saved import load_calibrator, save_calibrator, write_onnx
 
 __all__ = [
     "M20_TEMPERATURES",

@@ -24,9 +24,11 @@ def available_memory() -> int:
             found.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
         except (OSError, ValueError):  # no container, or 'max'
             continue
-    if resource is not None and Path("/proc/self/statm").exists():  # Linux
-        most, taken = resource.getrlimit(resource.RLIMIT_AS)[0], _own_addresses()
-        found += [most - taken] if most != resource.RLIM_INFINITY else []
+    statm = Path("/proc/self/statm")
+    if resource is not None and statm.exists():  # Linux
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most != resource.RLIM_INFINITY:
+            found.append(most - int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE"))
     return max(0, min(found))
 
 
@@ -41,11 +43,6 @@ def _of_machine() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, OSError, ValueError):
         return 2_000_000_000
-
-
-def _own_addresses() -> int:
-    """Address space used by this process, in bytes, on Linux."""
-    return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def require_memory(size: int, what: str) -> None:

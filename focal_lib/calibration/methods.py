@@ -11,18 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS, FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.calibrators.one_vs_rest import (
     BetaCalibration,
     HistogramBinning,
     IsotonicCalibration,
+    VennAbersCalibration,
 )
-from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
-from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration, StructuredMatrixScaling
+from focal_lib.calibration.calibrators.temperature import MappedCalibrator, TemperatureScaling
 
 
 class Method(NamedTuple):
@@ -117,17 +115,11 @@ def build(name: str, objective: str = "", **options: Any) -> Calibrator:
     return kind.calibrator(**{**kind.options[objective], **options})
 
 
-_ALSO_CALLED = {
-    "platt": "vector, which is Platt scaling where there are two classes",
-    "sigmoid": "vector, which is Platt scaling where there are two classes",
-    "logistic": "vector, which is Platt scaling where there are two classes",
-    "ts": "temperature",
-    "focal": "focal-temperature",
-    "fts": "focal-temperature",
-    "binning": "histogram",
-    "none": "as-given, which is always compared",
-    "uncalibrated": "as-given, which is always compared",
-}
+_ALSO_CALLED = {"ts": "temperature", "focal": "focal-temperature", "fts": "focal-temperature", "binning": "histogram"}
+_ALSO_CALLED |= dict.fromkeys(("none", "uncalibrated"), "as-given, which is always compared")
+_ALSO_CALLED |= dict.fromkeys(
+    ("platt", "sigmoid", "logistic"), "vector, which is Platt scaling where there are two classes"
+)
 
 
 def _did_you_mean(name: str) -> str:
@@ -196,15 +188,13 @@ def alike_for_all_columns(calibrators: Mapping[Method, Calibrator], *, named: bo
     Raises:
         ValueError: a named method has parameters for each class.
     """
-    found: dict[Method, Calibrator] = {
-        method: own for method, own in calibrators.items() if isinstance(own, MappedCalibrator)
-    }
+    found = {method: own for method, own in calibrators.items() if isinstance(own, MappedCalibrator)}
     if named and (others := [method.label for method in calibrators if method not in found]):
         raise ValueError(
             "methods for options must be temperature or focal-temperature: others have parameters for each column, and "
             f"a column is another option in every sample. Got {', '.join(others)}."
         )
-    return found
+    return dict(found)
 
 
 def counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> list[Method]:
@@ -215,11 +205,7 @@ def counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> l
 
 
 def refuse_counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> None:
-    """Refuse methods that need whole weights, before anything is fitted.
-
-    Raises:
-        ValueError: methods that cannot be fitted with these weights; the message gives the remedy.
-    """
+    """Raise ValueError, with the remedy, for methods that cannot be fitted with these weights."""
     if found := counting_samples(methods, weights):
         names = ", ".join(method.label for method in found)
         raise ValueError(

@@ -1,4 +1,4 @@
-"""A fitted calibrator as a small JSON file: parameters, fit, classes, version and checksum; never a pickle."""
+"""A fitted calibrator as a small JSON file (parameters, fit, classes, version, checksum; no pickle), or as ONNX."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import stat
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from focal_lib.atomic_write import write_whole
-from focal_lib.calibration.calibrators.as_given import AsGiven
+from focal_lib.atomic_write import check_target, write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.linear import VectorScaling
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator
+from focal_lib.calibration.calibrators.temperature import AsGiven, MappedCalibrator
 from focal_lib.calibration.logit_sets import LAYOUTS, Given
 from focal_lib.calibration.memory import require_memory
 from focal_lib.calibration.methods import METHODS
-from focal_lib.validation import check_gamma, check_number
+from focal_lib.validation import check_gamma, check_number, check_package
 
 KINDS: dict[str, type[Calibrator]] = {name: kind.calibrator for name, kind in METHODS.items()}
 KINDS |= {"as-given": AsGiven}
@@ -171,3 +170,39 @@ def _lines(value: Any, indent: str = "") -> str:
 
 def _checksum(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+def write_onnx(module: nn.Module, classes: int, path: Path) -> None:
+    """Write the module as ONNX: input 'logits' float32 (n, classes), any n; output 'probs'.
+
+    Raises:
+        ValueError: the name does not end in .onnx; the exporter would choose another format.
+        ModuleNotFoundError: torch, onnx or onnxscript is not installed.
+
+    Examples:
+        >>> from focal_lib.calibration import TemperatureScaling
+        >>> module = TemperatureScaling().fit([[0.0, 2.1972]] * 4, [1, 1, 1, 0]).to_module()
+        >>> write_onnx(module, 2, Path("calibrator.onnx"))  # doctest: +SKIP
+    """
+    check_target(path, ending=".onnx")
+    for needed in ("torch", "onnx", "onnxscript"):
+        check_package(needed, "to write ONNX", "torch" if needed == "torch" else "onnx")
+    import torch  # needed only for writing
+
+    any_n = {"logits": {0: torch.export.Dim("n")}}
+    program = torch.onnx.export(
+        module.eval(),
+        (torch.zeros(2, classes),),
+        dynamo=True,
+        dynamic_shapes=any_n,
+        input_names=["logits"],
+        output_names=["probs"],
+        verbose=False,
+    )
+    if program is None:
+        raise RuntimeError("torch's ONNX exporter gave nothing")
+    write_whole(path, lambda part: program.save(str(part)))

@@ -21,8 +21,7 @@ def export(calibrator: Path, out: Path) -> None:
 
     In Python, load_calibrator(path).to_module() is the same as a torch module.
     """
-    from focal_lib.calibration.onnx_file import write_onnx
-    from focal_lib.calibration.saved import load_calibrator
+    from focal_lib.calibration.saved import load_calibrator, write_onnx
 
     check_folder(out.parent)
     check_target(out, calibrator, ending=".onnx")

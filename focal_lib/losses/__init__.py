@@ -7,18 +7,17 @@ except ModuleNotFoundError:
 
 from focal_lib.losses.ada_focal import AdaFocalLoss
 from focal_lib.losses.brier import BrierLoss
-from focal_lib.losses.dual_focal import DualFocalLoss
 from focal_lib.losses.focal import (
     FLSD53,
     FLSD532,
+    DualFocalLoss,
+    FocalCalibrationLoss,
     FocalLoss,
     ProperFocalLoss,
     SampleFocalLoss,
     ScheduledFocalLoss,
 )
-from focal_lib.losses.focal_calibration import FocalCalibrationLoss
-from focal_lib.losses.hessian import hessian_top_eigenvalue, hessian_trace
-from focal_lib.losses.hessian_penalty import HessianTraceLoss
+from focal_lib.losses.hessian import HessianTraceLoss, hessian_top_eigenvalue, hessian_trace
 from focal_lib.losses.label_smoothing import LabelSmoothingLoss
 from focal_lib.losses.mmce import MMCELoss
 

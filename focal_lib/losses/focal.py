@@ -1,15 +1,16 @@
-"""Focal loss with a fixed, a scheduled or a sample-dependent gamma, and its proper part."""
+"""Focal loss with a fixed, scheduled or sample-dependent gamma, its proper part, dual focal loss and FCL."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_label
 from focal_lib.theory.maps import inverse_focal_log_probs
-from focal_lib.validation import check_gamma
+from focal_lib.validation import check_gamma, check_number
 
 
 def focal_losses(log_probs: Tensor, labels: Tensor, gamma: float | Tensor) -> Tensor:
@@ -47,7 +48,7 @@ class FocalLoss(LogitLoss):
         return f"gamma={self.gamma:g}"
 
 
-class ProperFocalLoss(LogitLoss):
+class ProperFocalLoss(FocalLoss):
     r"""The proper part of focal loss, :math:`L^*(p) = L(\hat p^{-1}(p))` (KK24 Props. 2 and 4).
 
     The softmax of the logits is the calibrated p itself, not the prediction of focal loss.
@@ -61,16 +62,9 @@ class ProperFocalLoss(LogitLoss):
 
     one_graph = False
 
-    def __init__(self, gamma: float, reduction: Reduction = "mean") -> None:
-        super().__init__(reduction)
-        self.gamma = check_gamma(gamma, minimum=0.0)
-
     def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         log_q = inverse_focal_log_probs(torch.log_softmax(logits, -1), self.gamma)
         return focal_losses(log_q, labels, self.gamma)
-
-    def extra_repr(self) -> str:
-        return f"gamma={self.gamma:g}"
 
 
 class SampleFocalLoss(LogitLoss):
@@ -143,7 +137,7 @@ class FLSD532(SampleFocalLoss):
         super().__init__(((threshold, 5.0), (0.5, 3.0), (1.0, 2.0)), reduction)
 
 
-class ScheduledFocalLoss(LogitLoss):
+class ScheduledFocalLoss(FocalLoss):
     """Focal loss whose gamma depends on the epoch (M20 section 5, 'scheduled gamma').
 
     Args:
@@ -162,7 +156,7 @@ class ScheduledFocalLoss(LogitLoss):
     """
 
     def __init__(self, schedule: Sequence[tuple[int, float]], reduction: Reduction = "mean") -> None:
-        super().__init__(reduction)
+        super().__init__(0.0, reduction)
         epochs = [epoch for epoch, _ in schedule]
         if not epochs or epochs[0] != 0 or epochs != sorted(set(epochs)):
             raise ValueError(f"schedule must have increasing epochs, the first 0. Got {list(schedule)}.")
@@ -174,9 +168,6 @@ class ScheduledFocalLoss(LogitLoss):
         if epoch < 0:
             raise ValueError(f"epoch must be >= 0. Got {epoch}.")
         self.gamma = [gamma for first, gamma in self.schedule if first <= epoch][-1]
-
-    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
-        return focal_losses(torch.log_softmax(logits, -1), labels, self.gamma)
 
     def extra_repr(self) -> str:
         return f"schedule={self.schedule}"
@@ -192,3 +183,59 @@ def scheduled(gammas: Sequence[float], epochs: int | None) -> ScheduledFocalLoss
     if len(set(changes)) < 3:
         raise ValueError(f"gamma changes after 2/7 and 5/7 of the epochs: needs at least 4. Got {epochs}.")
     return ScheduledFocalLoss(list(zip(changes, gammas, strict=True)))
+
+
+class DualFocalLoss(FocalLoss):
+    r"""Dual focal loss :math:`-(1 - q_y + q_j)^\gamma\log q_y` (Tao, Dong and Xu 2023).
+
+    q_j is the largest probability strictly below q_y, or 0. The gradient also flows through q_j. gamma = 0 is
+    cross-entropy. Arguments and errors are those of FocalLoss.
+
+    Examples:
+        >>> logits, labels = torch.tensor([[0.8, 0.2]]).log(), torch.tensor([0])
+        >>> round(float(DualFocalLoss(gamma=2.0)(logits, labels)), 4)  # 0.4^2 * 0.2231
+        0.0357
+    """
+
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
+        log_probs = torch.log_softmax(logits, -1)
+        log_q = log_prob_of_label(log_probs, labels)
+        lower = logits < logits.gather(-1, labels[:, None])  # as probabilities, before they round to ties
+        below = torch.where(lower, log_probs.exp(), 0.0).amax(-1)
+        return -((complement(log_q) + below) ** self.gamma) * log_q
+
+
+class FocalCalibrationLoss(FocalLoss):
+    r"""FCL: focal loss plus :math:`\lambda\lVert q - e_y\rVert_2^2` (L25 Def. 3.1, Eq. (10)).
+
+    Args:
+        gamma, lam: >= 0.
+        reduction: 'mean', 'sum' or 'none'.
+        norm: 'l2', squared, as above; 'l1' for the ablation of L25 App. A.15, :math:`\lambda\lVert q - e_y\rVert_1`.
+
+    Raises:
+        ValueError: gamma or lam negative or not finite, or another norm; wrong shapes when called.
+
+    Examples:
+        >>> logits, labels = torch.tensor([[0.8, 0.2]]).log(), torch.tensor([0])
+        >>> round(float(FocalCalibrationLoss(2.0, 1.0)(logits, labels)), 4)  # 0.0089 + 0.08
+        0.0889
+    """
+
+    def __init__(
+        self, gamma: float, lam: float, reduction: Reduction = "mean", norm: Literal["l2", "l1"] = "l2"
+    ) -> None:
+        super().__init__(gamma, reduction)
+        self.lam = check_number(lam, "lam", minimum=0.0)
+        if norm not in ("l2", "l1"):
+            raise ValueError(f"norm must be 'l2' or 'l1'. Got {norm!r}.")
+        self.norm = norm
+
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
+        log_probs = torch.log_softmax(logits, -1)
+        distance = log_probs.exp() - nn.functional.one_hot(labels, logits.shape[-1])
+        size = (distance**2).sum(-1) if self.norm == "l2" else distance.abs().sum(-1)
+        return focal_losses(log_probs, labels, self.gamma) + self.lam * size
+
+    def extra_repr(self) -> str:
+        return f"gamma={self.gamma:g}, lam={self.lam:g}, norm={self.norm!r}"

@@ -1,17 +1,19 @@
-"""Curvature of a loss in the weights: top eigenvalue and trace of its Hessian (KN24 Figs. 2 to 4)."""
+"""Top eigenvalue and trace of the Hessian of a loss in the weights (KN24 Figs. 2 to 4), and a penalty on the trace."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import cross_entropy
 
-from focal_lib.losses.forward_mode import load_forward_mode
+from focal_lib.losses.base import TrainingLoss, check_batch
+from focal_lib.validation import check_number
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 
@@ -70,15 +72,6 @@ def _value(model: nn.Module, loss: Loss, inputs: Tensor, labels: Tensor) -> Tens
         return loss(model(inputs), labels)
 
 
-def hessian(model: nn.Module, loss: Loss, batches: Sequence[tuple[Tensor, Tensor]]) -> Any:
-    """Hessian of the mean loss over the batches, as a linear operator (curvlinops)."""
-    from curvlinops import HessianLinearOperator  # slow to import
-
-    load_forward_mode()
-    model.eval()
-    return HessianLinearOperator(model, loss, list(model.parameters()), batches, check_deterministic=False)
-
-
 def hessian_top_eigenvalue(
     model: nn.Module,
     loss: Loss,
@@ -106,28 +99,73 @@ def hessian_top_eigenvalue(
         >>> round(hessian_top_eigenvalue(model, nn.functional.mse_loss, inputs, torch.zeros(2, 1)), 3)
         4.0
     """
-    if len(labels) <= batch_size:
-        operator = _one_graph(model, loss, inputs, labels)
-    else:
-        batches = list(zip(inputs.split(batch_size), labels.split(batch_size), strict=True))
-        with sdpa_kernel(SDPBackend.MATH):
-            operator = hessian(model, loss, batches).to_scipy(dtype=np.float64)
-    start = np.random.default_rng(seed).standard_normal(operator.shape[0])  # ARPACK's own start is not seeded
+    batches = list(zip(inputs.split(batch_size), labels.split(batch_size), strict=True))
     with sdpa_kernel(SDPBackend.MATH):
+        operator = _hessian(model, loss, batches)
+        start = np.random.default_rng(seed).standard_normal(operator.shape[0])  # ARPACK's own start is not seeded
         return float(eigsh(operator, k=1, which="LA", tol=tolerance, v0=start, return_eigenvectors=False)[0])
 
 
-def _one_graph(model: nn.Module, loss: Loss, inputs: Tensor, labels: Tensor) -> LinearOperator:
-    """Products with the Hessian, each by one backward pass through a graph that is kept."""
+def _hessian(model: nn.Module, loss: Loss, batches: Sequence[tuple[Tensor, Tensor]]) -> LinearOperator:
+    """Products with the Hessian of the mean loss, by backward passes; the graph of a single batch is kept."""
     model.eval()
     parameters = list(model.parameters())
-    gradient = torch.autograd.grad(_value(model, loss, inputs, labels), parameters, create_graph=True)
-    sizes, count = [p.numel() for p in parameters], sum(p.numel() for p in parameters)
+    sizes, samples = [p.numel() for p in parameters], sum(len(labels) for _, labels in batches)
+
+    def gradient(inputs: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
+        value = _value(model, loss, inputs, labels) * (len(labels) / samples)
+        return torch.autograd.grad(value, parameters, create_graph=True)
+
+    kept = [gradient(*batches[0])] if len(batches) == 1 else None
 
     def product(vector: np.ndarray) -> np.ndarray:
         parts = torch.from_numpy(np.ascontiguousarray(vector).reshape(-1)).split(sizes)
         given = [part.reshape(p.shape).to(p) for part, p in zip(parts, parameters, strict=True)]
-        found = torch.autograd.grad(gradient, parameters, given, retain_graph=True)
-        return torch.cat([f.reshape(-1) for f in found]).double().cpu().numpy()
+        total = np.zeros(sum(sizes))
+        for slope in kept or (gradient(*batch) for batch in batches):
+            found = torch.autograd.grad(slope, parameters, given, retain_graph=True)
+            total += torch.cat([f.reshape(-1) for f in found]).double().cpu().numpy()
+        return total
 
-    return LinearOperator((count, count), matvec=product, dtype=np.float64)
+    return LinearOperator((sum(sizes), sum(sizes)), matvec=product, dtype=np.float64)
+
+
+class HessianTraceLoss(TrainingLoss):
+    r"""Cross-entropy plus :math:`\lambda|\operatorname{tr}H|`, H its Hessian in the weights.
+
+    It follows KN24 Fig. 4; the text we read lacks its formula. The trace of each batch is estimated with one vector of
+    random signs; the absolute value keeps a negative estimate from being rewarded. The penalty needs the weights and is
+    only in `objective`; called with logits and labels, the loss is cross-entropy.
+
+    Raises:
+        ValueError: lam < 0; wrong shapes when called.
+
+    Examples:
+        >>> loss, model = HessianTraceLoss(lam=0.1), nn.Linear(1, 2, bias=False)
+        >>> _ = nn.init.zeros_(model.weight)  # q = 0.5, and the trace is 0.5
+        >>> logits, draws = model(torch.ones(1, 1)), torch.Generator().manual_seed(0)
+        >>> round(loss.objective(logits, torch.tensor([0]), model, draws).item(), 4)  # log 2 + 0.1 * (0 or 1)
+        0.7931
+    """
+
+    one_graph = False
+
+    def __init__(self, lam: float = 1e-3) -> None:
+        super().__init__()
+        self.lam = check_number(lam, "lam", minimum=0.0)
+
+    def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
+        check_batch(logits, labels)
+        return cross_entropy(logits, labels)
+
+    def objective(self, logits: Tensor, labels: Tensor, model: nn.Module, generator: torch.Generator) -> Tensor:
+        """The loss with its penalty, a scalar, for the weights of the model, which gave the logits (n, K)."""
+        loss: Tensor = self(logits, labels)
+        if self.lam == 0:
+            return loss
+        (trace,) = hutchinson(loss, model.parameters(), generator, create_graph=True)
+        return loss + self.lam * trace.abs()
+
+    def diagnostics(self, model: nn.Module, inputs: Tensor, labels: Tensor) -> dict[str, float]:
+        """hessian_trace: the trace of cross-entropy's Hessian on the first 2,000 samples."""
+        return {"hessian_trace": hessian_trace(model, self, inputs[:2000], labels[:2000]).value}

@@ -11,35 +11,31 @@ from focal_lib.validation import check_number
 LARGE = 20_000  # above this number of samples (a training set, not a batch) the kernel is not held in memory
 
 
-def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: float = 0.4, divided_by: int = 1) -> Tensor:
-    r"""The maximum mean calibration error of a batch (Kumar, Sarawagi and Jain 2018), a scalar.
+def mmce(confidence: Tensor, correct: Tensor, width: float = 0.4, divided_by: int = 1) -> Tensor:
+    r"""The weighted maximum mean calibration error of a batch (Kumar, Sarawagi and Jain 2018), a scalar.
 
     The kernel is :math:`k(r, r') = e^{-|r - r'|/0.4}`. The unweighted MMCE_m is
     :math:`\sqrt{\sum_{ij}(c_i-r_i)(c_j-r_j)k(r_i,r_j)}/m`. The weighted MMCE_w averages right and wrong samples
-    separately, and is 0 if a batch has only one kind. Implementations differ: some omit the root, and M20's
-    (github.com/torrvision/focal_calibration, Losses/mmce.py) divides the weighted means by the numbers a second time.
+    separately, and is 0 if a batch has only one kind. M20's code (github.com/torrvision/focal_calibration,
+    Losses/mmce.py) uses MMCE_w and divides the means by the numbers a second time; its text and L25's do not say which.
 
     Args:
         confidence: (m,), in [0, 1].
         correct: (m,), 0 or 1.
-        weighted: MMCE_w instead of MMCE_m.
         width: of the kernel.
-        divided_by: for MMCE_w, the power of the numbers of right and wrong samples that divides their sums: 1 for the
-            mean, 2 in M20's code.
+        divided_by: the power of the numbers of right and wrong samples that divides their sums: 1 for the mean, 2 in
+            M20's code.
     """
     large = len(confidence) > LARGE
     if not large:
         kernel = torch.exp(-(confidence[:, None] - confidence[None, :]).abs() / width)  # (m, m)
     correct = correct.to(confidence.dtype)
-    if weighted:
-        right, wrong = correct.sum(), (1 - correct).sum()
-        of_right, of_wrong = right.clamp(min=1) ** divided_by, wrong.clamp(min=1) ** divided_by
-        gap = correct * (1 - confidence) / of_right - (1 - correct) * confidence / of_wrong
-    else:
-        gap = (correct - confidence) / len(confidence)
+    right, wrong = correct.sum(), (1 - correct).sum()
+    of_right, of_wrong = right.clamp(min=1) ** divided_by, wrong.clamp(min=1) ** divided_by
+    gap = correct * (1 - confidence) / of_right - (1 - correct) * confidence / of_wrong
     squared = _by_sorting(confidence, gap, width) if large else gap @ kernel @ gap
     root = squared.clamp(min=torch.finfo(squared.dtype).tiny).sqrt()  # the root has no slope at 0
-    return torch.where((right > 0) & (wrong > 0), root, 0.0) if weighted else root  # a branch would stall a GPU
+    return torch.where((right > 0) & (wrong > 0), root, 0.0)  # a branch would stall a GPU
 
 
 def _by_sorting(confidence: Tensor, gap: Tensor, width: float) -> Tensor:
@@ -59,7 +55,6 @@ class MMCELoss(TrainingLoss):
 
     Args:
         lam: >= 0; M20 appendix D uses 2 for images and 8 for documents.
-        weighted: MMCE_w instead of MMCE_m. M20's code uses MMCE_w; the texts of M20 and L25 do not say which.
         divided_by: see `mmce`; 2 is M20's code, where the penalty is smaller for the same lam, and shrinks with the
             numbers of right and wrong samples.
 
@@ -72,17 +67,16 @@ class MMCELoss(TrainingLoss):
         2.1163
     """
 
-    def __init__(self, lam: float = 2.0, weighted: bool = True, divided_by: int = 1) -> None:
+    def __init__(self, lam: float = 2.0, divided_by: int = 1) -> None:
         super().__init__()
         self.lam = check_number(lam, "lam", minimum=0.0)
-        self.weighted = weighted
         self.divided_by = divided_by
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_batch(logits, labels)
         confidence, predicted = torch.softmax(logits, -1).max(-1)
-        error = mmce(confidence, predicted == labels, self.weighted, divided_by=self.divided_by)
+        error = mmce(confidence, predicted == labels, divided_by=self.divided_by)
         return nn.functional.cross_entropy(logits, labels) + self.lam * error
 
     def extra_repr(self) -> str:
-        return f"lam={self.lam:g}, weighted={self.weighted}, divided_by={self.divided_by}"
+        return f"lam={self.lam:g}, divided_by={self.divided_by}"

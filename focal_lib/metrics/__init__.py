@@ -3,7 +3,6 @@
 Functions that end in `_of` take the confidences (n,) and correctness (n,) that `top_label` returns, unchecked.
 """
 
-from focal_lib.metrics.all_metrics import all_metrics
 from focal_lib.metrics.bins import (
     Bins,
     adaptive_ece,
@@ -16,12 +15,8 @@ from focal_lib.metrics.bins import (
     reliability_bins_of,
 )
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
-from focal_lib.metrics.calibration_test import (
-    calibration_p_value,
-    calibration_p_value_of,
-    expected_ece_of,
-)
-from focal_lib.metrics.confusion import ConfidenceBand, ConfusedPair, confusion_by_confidence
+from focal_lib.metrics.by_name import all_metrics
+from focal_lib.metrics.calibration_test import calibration_p_value, calibration_p_value_of, expected_ece_of
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.detection import (
     DETECTION_SCORES,
@@ -39,15 +34,15 @@ from focal_lib.metrics.ece_interval import (
     ece_interval_of,
     mce_interval,
 )
-from focal_lib.metrics.intervals import (
-    Interval,
-    bootstrap,
-    exact_binomial_ends,
-    paired_t_interval,
-    t_interval,
-)
+from focal_lib.metrics.intervals import Interval, bootstrap, exact_binomial_ends, paired_t_interval, t_interval
 from focal_lib.metrics.net_benefit import NetBenefit, net_benefit
-from focal_lib.metrics.per_class import ClassReliability, class_reliability
+from focal_lib.metrics.per_class import (
+    ClassReliability,
+    ConfidenceBand,
+    ConfusedPair,
+    class_reliability,
+    confusion_by_confidence,
+)
 from focal_lib.metrics.risk_coverage import (
     RiskCoverage,
     Threshold,

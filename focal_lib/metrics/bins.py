@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from focal_lib.arrays import label_index
-from focal_lib.metrics.scores import checked_samples, label_probs, top_label, top_of_chunk
+from focal_lib.metrics.scores import checked_samples, label_probs, top_label
 
 Binning = Literal["width", "mass"]
 _AT_ONCE = 16_384  # numbers whose temporary arrays stay in the cache
@@ -174,13 +174,7 @@ def ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
     >>> round(ece([[0.8, 0.2]] * 4, [0, 0, 0, 1]), 4)  # confidence 0.8, accuracy 0.75
     0.05
     """
-    return ece_of_sums(checked_samples(probs, labels).total(functools.partial(_width_sums, inner_edges(n_bins))))
-
-
-def ece_of_sums(sums: np.ndarray) -> float:
-    """`ece` from the `width_sums` of all samples, (3, bins)."""
-    count, confidence, correct = sums
-    return float(np.abs(confidence - correct).sum() / count.sum())
+    return ece_of(*top_label(probs, labels), n_bins)
 
 
 def adaptive_ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
@@ -210,29 +204,44 @@ def reliability_bins(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, bin
     >>> reliability_bins([[0.9, 0.1]] * 2 + [[0.6, 0.4]] * 2, [0, 0, 0, 1]).accuracy.tolist()
     [0.5, 1.0]
     """
-    if binning == "width":
-        return filled_bins(checked_samples(probs, labels).total(functools.partial(_width_sums, inner_edges(n_bins))))
     return reliability_bins_of(*top_label(probs, labels), n_bins, binning=binning)
 
 
-def ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS) -> float:
+def ece_of(
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS, weights: np.ndarray | None = None
+) -> float:
     """`ece` of confidences (n,) and correctness (n,), unchecked.
+
+    Args:
+        weights: (n,), sample weights; whole ones count as repetitions.
 
     >>> round(ece_of(np.full(4, 0.8), np.array([1, 1, 1, 0])), 4)  # |0.8 - 0.75|
     0.05
     """
-    return _binned_error(confidence, correct, assign_bins(confidence, n_bins, "width"))
+    return _binned_error(confidence, correct, assign_bins(confidence, n_bins, "width"), weights)
 
 
-def adaptive_ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS) -> float:
+def adaptive_ece_of(
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS, weights: np.ndarray | None = None
+) -> float:
     """`adaptive_ece` of confidences (n,) and correctness (n,), unchecked.
+
+    Args:
+        weights: (n,), sample weights; the bins then have equal weight, and a sample across an edge is split.
 
     >>> confidence, correct = np.array([0.9, 0.9, 0.6, 0.6]), np.array([1, 0, 1, 0])
     >>> round(adaptive_ece_of(confidence, correct, n_bins=2), 4)  # mean of |0.9 - 0.5| and |0.6 - 0.5|
     0.25
     """
     _check_bins(n_bins)
-    return _binned_error(confidence, correct, _equal_mass(confidence, n_bins))
+    if weights is None:
+        return _binned_error(confidence, correct, _equal_mass(confidence, n_bins))
+    order = np.argsort(confidence, kind="stable")
+    mass = np.r_[0.0, np.cumsum(weights[order])]
+    gap = np.r_[0.0, np.cumsum((weights * (confidence - correct))[order])]
+    whole = bool((weights == np.round(weights)).all())
+    starts = equal_mass_starts(int(mass[-1]), n_bins) if whole else mass[-1] * np.arange(1, n_bins) / n_bins
+    return float(np.abs(np.diff(np.interp(np.r_[0.0, starts, mass[-1]], mass, gap))).sum() / mass[-1])
 
 
 def reliability_bins_of(
@@ -245,28 +254,17 @@ def reliability_bins_of(
     ([2, 2], [0.5, 1.0])
     """
     index = assign_bins(confidence, n_bins, binning)
-    return filled_bins(np.stack([np.bincount(index, v, n_bins) for v in (None, confidence, correct)]))
-
-
-def _binned_error(confidence: np.ndarray, correct: np.ndarray, index: np.ndarray) -> float:
-    gaps = np.bincount(index, np.subtract(confidence, correct, dtype=np.float64))
-    return float(np.abs(gaps).sum()) / len(confidence)
-
-
-def filled_bins(sums: np.ndarray) -> Bins:
-    """`Bins` from the `width_sums` of all samples, (3, bins)."""
+    sums = np.stack([np.bincount(index, v, n_bins) for v in (None, confidence, correct)])
     count, confidence, correct = sums[:, sums[0] > 0]
     return Bins(count.astype(np.int64), confidence / count, correct / count)
 
 
-def width_sums(edges: np.ndarray, confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:
-    """Count, summed confidence and summed correctness of each bin of equal width, (m,), (m,) -> (3, bins)."""
-    index = _width_index(confidence, edges)
-    return np.stack([np.bincount(index, v, len(edges) + 1) for v in (None, confidence, correct)])
-
-
-def _width_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return width_sums(edges, *top_of_chunk(p, y))
+def _binned_error(
+    confidence: np.ndarray, correct: np.ndarray, index: np.ndarray, weights: np.ndarray | None = None
+) -> float:
+    gaps = np.subtract(confidence, correct, dtype=np.float64)
+    sums = np.bincount(index, gaps if weights is None else weights * gaps)
+    return float(np.abs(sums).sum()) / (len(confidence) if weights is None else float(weights.sum()))
 
 
 # --- every class --------------------------------------------------------------------------
@@ -284,52 +282,35 @@ class ClassGaps(NamedTuple):
     n: int
 
 
-def classwise_ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width") -> float:
-    """ECE of each class's probability, averaged over the K classes (Kull et al. 2019); errors as `ece`.
+def classwise_ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
+    """ECE over bins of equal width of each class's probability, averaged over the K classes (Kull et al. 2019).
 
-    L25 reports it in Table 7; its formula in A.1 is missing in the text we read.
+    L25 reports it in Table 7; its formula in A.1 is missing in the text we read. Errors as `ece`.
 
     >>> round(classwise_ece([[0.8, 0.2]] * 4, [0, 0, 0, 1]), 4)  # |0.8 - 0.75| and |0.2 - 0.25|
     0.05
     """
     samples = checked_samples(probs, labels)
-    if binning == "width":
-        gap = samples.total(functools.partial(_class_gap, inner_edges(n_bins)))
-        return float(np.abs(gap).sum() / len(samples) / samples.classes)
-    y = np.asarray(samples.labels)
-    columns = (samples.gather(functools.partial(_column, k))[0] for k in range(samples.classes))  # sorted one by one
-    each = (_binned_error(p, (y == k).astype(float), assign_bins(p, n_bins, binning)) for k, p in enumerate(columns))
-    return float(np.mean(list(each)))
+    gap = samples.total(functools.partial(class_gap_of_chunk, inner_edges(n_bins)))
+    return float(np.abs(gap).sum() / len(samples) / samples.classes)
 
 
-def _column(k: int, p: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
-    return (p[:, k].astype(np.float64),)
-
-
-def sum_class_gaps(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> ClassGaps:
-    """Sums from which the classwise ECE and its interval are computed; errors as `ece`."""
-    samples = checked_samples(probs, labels, single=False)
-    sums = samples.total(functools.partial(class_sums, inner_edges(n_bins)))
+def sum_class_gaps(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, weights: np.ndarray | None = None) -> ClassGaps:
+    """Sums from which the classwise ECE and its interval are computed, weighted by weights (n,); errors as `ece`."""
+    samples = checked_samples(probs, labels)
+    sums = samples.total(functools.partial(_class_sums, inner_edges(n_bins)), weights)
     gap, square, variance = sums.reshape(3, samples.classes, n_bins)
     return ClassGaps(gap, square, variance, len(samples))
 
 
-def class_gap_of_chunk(edges: np.ndarray, p: np.ndarray, y: np.ndarray, of_label: np.ndarray) -> np.ndarray:
-    """Probability minus one-hot label of a chunk (m, K), (m,), summed in each class and bin: (K n_bins,).
-
-    Args:
-        of_label: `label_probs` of the chunk.
-    """
-    (sums,) = sum_cells(edges, p, p)
-    cells = _width_index(of_label, edges) + (len(edges) + 1) * y
+def class_gap_of_chunk(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Probability minus one-hot label of a chunk (m, K), (m,), summed in each class and bin: (K n_bins,)."""
+    (sums,) = _sum_cells(edges, p, p)
+    cells = _width_index(label_probs(p, y), edges) + (len(edges) + 1) * y
     return sums - np.bincount(cells, minlength=len(sums))
 
 
-def _class_gap(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return class_gap_of_chunk(edges, p, y, label_probs(p, y))
-
-
-def class_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
+def _class_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
     """The three sums of `ClassGaps` of a chunk (m, K), (m,), with weights (m,) or without, (3, K n_bins)."""
     gap = np.minimum(p, 1, dtype=np.float64)  # rounding may put it above
     variance = gap * (1 - gap)
@@ -337,10 +318,10 @@ def class_sums(edges: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray | 
     if w is not None:
         gap *= w[:, None]
         variance *= (w * w)[:, None]
-    return sum_cells(edges, p, gap, gap * gap, variance)
+    return _sum_cells(edges, p, gap, gap * gap, variance)
 
 
-def sum_cells(edges: np.ndarray, p: np.ndarray, *values: np.ndarray) -> np.ndarray:
+def _sum_cells(edges: np.ndarray, p: np.ndarray, *values: np.ndarray) -> np.ndarray:
     """Sum each array of values (m, K) in every class and bin of p (m, K): (arrays, K n_bins)."""
     n_bins, classes = len(edges) + 1, p.shape[1]
     sums, rows = np.zeros((len(values), n_bins * classes)), max(_AT_ONCE // classes, 4 * n_bins)

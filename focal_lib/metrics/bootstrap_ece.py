@@ -31,19 +31,12 @@ def bootstrap_adaptive_ece(
 
 
 def bootstrap_adaptive_ece_difference(
-    first: tuple[np.ndarray, np.ndarray],
-    second: tuple[np.ndarray, np.ndarray],
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
+    first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], *, resamples: int = 1000, seed: int = 0
 ) -> Interval:
     """Difference of two models' adaptive ECEs with its percentile bootstrap interval; both use the same resamples.
 
     Args:
-        first, second: confidences (n,) and correctness (n,) of each model.
-
-    Raises:
-        ValueError: different numbers of samples, or fewer than two.
+        first, second: confidences (n,) and correctness (n,) of each model, n >= 2.
     """
     one, two = _Sorted(*first), _Sorted(*second)
     lengths = {len(values) for values in (*first, *second)}

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from focal_lib.metrics.bins import adaptive_ece, classwise_ece, ece, mce
-from focal_lib.metrics.scores import accuracy, brier, nll
-from focal_lib.metrics.smooth import smooth_ece
+import numpy as np
+
+from focal_lib.metrics.bins import (
+    DEFAULT_BINS,
+    adaptive_ece,
+    adaptive_ece_of,
+    class_gap_of_chunk,
+    classwise_ece,
+    ece,
+    ece_of,
+    inner_edges,
+    mce,
+    reliability_bins_of,
+)
+from focal_lib.metrics.samples import Parts
+from focal_lib.metrics.scores import accuracy, brier, checked_samples, nll, scores_of_chunk
+from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
 
 
 @dataclass(frozen=True)
@@ -49,3 +64,39 @@ METRICS: dict[str, Metric] = {
     "smooth-ece": Metric(smooth_ece, per_cent=True),
     "mce": Metric(mce, per_cent=True, bins="equal width"),
 }
+
+
+def all_metrics(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> dict[str, float]:
+    """All metrics of `by_name.METRICS` by name, as fractions, equal to the single functions up to rounding.
+
+    Samples are read and checked once; four numbers of each are kept.
+
+    Args:
+        probs: (n, K) distributions: array, tensor, memory map or Dask array.
+        labels: (n,) integers in 0 ... K-1.
+        n_bins: number of bins of each binned error.
+
+    Raises:
+        ValueError: probs not (n, K) distributions, labels not integers in 0 ... K-1, n_bins < 1.
+
+    >>> found = all_metrics([[0.8, 0.2]] * 4, [0, 0, 0, 1])
+    >>> found["error"], round(found["ece"], 4)
+    (0.25, 0.05)
+    """
+    samples = checked_samples(probs, labels)
+    of_samples, (gaps,) = samples.collect(functools.partial(_of_chunk, inner_edges(n_bins)))
+    confidence, correct, log_loss, brier_score = of_samples
+    return {
+        "error": 1 - float(correct.mean()),
+        "nll": float(log_loss.mean()),
+        "brier": float(brier_score.mean()),
+        "ece": ece_of(confidence, correct, n_bins),
+        "adaptive-ece": adaptive_ece_of(confidence, correct, n_bins),
+        "classwise-ece": float(np.abs(gaps).sum() / len(samples) / samples.classes),
+        "smooth-ece": smooth_ece_of(confidence, correct),
+        "mce": float(np.abs(reliability_bins_of(confidence, correct, n_bins).gap).max()),
+    }
+
+
+def _of_chunk(edges: np.ndarray, p: np.ndarray, y: np.ndarray) -> Parts:
+    return scores_of_chunk(p, y), (class_gap_of_chunk(edges, p, y),)

@@ -32,8 +32,7 @@ def calibration_p_value(
     """p-value of the null hypothesis that the top label is right with probability equal to its confidence.
 
     Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1.
+        probs, labels: as in top_label.
         n_bins: number of equal-mass bins of the test statistic, the adaptive ECE.
         draws: simulations of a calibrated model; the smallest p is 1 / (1 + draws).
 
@@ -49,10 +48,7 @@ def calibration_p_value(
 def calibration_p_value_of(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS, *, draws: int = 2000, seed: int = 0
 ) -> float:
-    """`calibration_p_value` of confidences (n,) and correctness (n,).
-
-    Raises:
-        ValueError: n_bins < 1 or draws < 1.
+    """`calibration_p_value` of confidences (n,) and correctness (n,); same errors.
 
     >>> calibration_p_value_of(np.full(4, 1.0), np.ones(4))  # always sure, always right
     1.0

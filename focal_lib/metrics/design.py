@@ -29,6 +29,7 @@ import numpy as np
 import scipy
 
 from focal_lib.metrics.intervals import Interval, exact_binomial_ends
+from focal_lib.validation import check_level
 
 
 @dataclass(frozen=True)
@@ -181,8 +182,7 @@ def _worth(weights: np.ndarray) -> float:
 
 
 def _quantile(degrees: float, level: float) -> float:
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1). Got {level}.")
+    check_level(level)
     return float(scipy.stats.t.ppf((1 + level) / 2, degrees))
 
 

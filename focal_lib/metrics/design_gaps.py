@@ -16,17 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from focal_lib.metrics.bins import (
-    DEFAULT_BINS,
-    Binning,
-    ClassGaps,
-    adaptive_ece_of,
-    assign_bins,
-    class_sums,
-    inner_edges,
-)
+from focal_lib.metrics.bins import Binning, assign_bins
 from focal_lib.metrics.design import Design
-from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of
 
 LEAST_GROUPS = 10  # fewest effective groups for an interval of an ECE; coverage was simulated from here on
 
@@ -74,15 +65,6 @@ def design_gaps(
     return DesignGaps(gaps, errors, share, errors * draws * _fewer(draws, degrees))
 
 
-def design_adaptive_ece(
-    confidence: np.ndarray, correct: np.ndarray, design: Design, n_bins: int = DEFAULT_BINS
-) -> float:
-    """Adaptive ECE of confidences (n,) and correctness (n,); with weights, over bins of equal weight."""
-    if design.weights is None:
-        return adaptive_ece_of(confidence, correct, n_bins)
-    return weighted_adaptive_ece_of(confidence, correct, design.weights, n_bins)
-
-
 def _pieces(
     confidence: np.ndarray, n_bins: int, binning: Binning, design: Design
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -111,9 +93,3 @@ def _root(covariance: np.ndarray, own: np.ndarray) -> np.ndarray:
 def _fewer(draws: np.ndarray, degrees: float) -> np.ndarray:
     """Factors that turn normal draws into draws of Student's t, (draws, 1)."""
     return np.sqrt(degrees / np.random.default_rng(1).chisquare(degrees, (len(draws), 1)))
-
-
-def weighted_class_gaps(p: np.ndarray, y: np.ndarray, weights: np.ndarray, n_bins: int = DEFAULT_BINS) -> ClassGaps:
-    """`sum_class_gaps` of a chunk, unchecked: probabilities (m, K), labels (m,), weights (m,) of mean 1 over all."""
-    gap, square, variance = class_sums(inner_edges(n_bins), p, y, weights).reshape(3, -1, n_bins)
-    return ClassGaps(gap, square, variance, len(p))

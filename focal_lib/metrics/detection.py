@@ -70,8 +70,6 @@ def auroc(known: Any, unknown: Any) -> float:
 
     .. math:: P(X > Y) + \tfrac12 P(X = Y)
 
-    Computed from the rank sum of the known scores, as the Mann-Whitney statistic.
-
     Args:
         known, unknown: scores (n,) and (m,), higher for known.
 
@@ -81,12 +79,10 @@ def auroc(known: Any, unknown: Any) -> float:
     >>> round(auroc([1.0, 2.0, 4.0], [0.0, 3.0]), 4)  # 4 of 6 pairs in order
     0.6667
     """
+    from sklearn.metrics import roc_auc_score
+
     scores, is_known = _both(known, unknown)
-    count = int(is_known.sum())
-    others = len(scores) - count
-    ranks = scipy.stats.rankdata(scores)[is_known]  # whole or half: exact
-    above = ranks.sum() - count * (count + 1) / 2  # pairs
-    return float(above / (count * others))
+    return float(roc_auc_score(is_known, scores))
 
 
 def fpr_at_tpr(known: Any, unknown: Any, tpr: float = 0.95) -> float:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import scipy
 
+from focal_lib.validation import check_level
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -57,19 +59,11 @@ class Interval:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the estimate of a t interval.
-
-        Raises:
-            ValueError: not a t interval.
-        """
+        """Standard error of the estimate; ValueError unless it is a t interval."""
         return (self.high - self.low) / 2 / self.quantile() if self.error is None else self.error
 
     def at(self, level: float) -> Interval:
-        """The t interval of the same data at another level.
-
-        Raises:
-            ValueError: not a t interval; level not in (0, 1).
-        """
+        """The t interval of the same data at another level; errors as `quantile`."""
         half = self.standard_error * self.quantile(level)
         found = replace(self, low=self.estimate - half, high=self.estimate + half, level=level)
         return found if self.within is None else clipped(found, *self.within)
@@ -83,8 +77,7 @@ class Interval:
         if self.kind != "t" or self.degrees is None:
             raise ValueError(f"interval must be a t interval with its degrees of freedom. Got {self}.")
         chosen = self.level if level is None else level
-        if not 0 < chosen < 1:
-            raise ValueError(f"level must be in (0, 1). Got {chosen}.")
+        check_level(chosen)
         return float(scipy.stats.t.ppf((1 + chosen) / 2, self.degrees))
 
 
@@ -98,11 +91,7 @@ def clipped(interval: Interval, least: float, most: float) -> Interval:
 
 
 def bootstrap(
-    statistic: Callable[..., float],
-    *samples: np.ndarray,
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    statistic: Callable[..., float], *samples: np.ndarray, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> Interval:
     """Percentile bootstrap interval of ``statistic(*samples)``, by scipy.stats.bootstrap; samples are drawn jointly.
 
@@ -129,11 +118,7 @@ _BATCH = 2**17  # indices drawn at once, to bound memory
 def bootstrap_draws(
     statistic: Callable[[np.ndarray], np.ndarray], n: int, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> Interval:
-    """`bootstrap` of a vectorised statistic: indices (resamples, n) -> (resamples,).
-
-    Raises:
-        ValueError: fewer than two samples to draw from.
-    """
+    """`bootstrap` of a vectorised statistic: indices (resamples, n) -> (resamples,); ValueError for n < 2."""
     if n < 2:
         raise ValueError(f"samples must be at least 2. Got {n}.")
     everything = np.arange(n)
@@ -195,11 +180,7 @@ def t_interval(values: Any, *, level: float = 0.95, step: float = 0.0) -> Interv
 
 
 def t_interval_if_any(values: Any, *, level: float = 0.95, step: float = 0.0) -> Interval:
-    """As `t_interval`, but the ends are nan for a single value.
-
-    Raises:
-        ValueError: no value.
-    """
+    """As `t_interval`, but the ends are nan for a single value."""
     found = np.asarray(values, dtype=np.float64)
     if found.shape == (1,):
         return Interval(float(found[0]), np.nan, np.nan)
@@ -267,11 +248,7 @@ def exact_binomial_ends(count: Any, n: Any, tail: Any) -> tuple[np.ndarray, np.n
 
 
 def mean_and_range(values: Any) -> Interval:
-    """Mean, smallest and largest of values (n,): kind 'min to max', not a confidence interval.
-
-    Raises:
-        ValueError: no values.
-    """
+    """Mean, smallest and largest of values (n,), n > 0: kind 'min to max', not a confidence interval."""
     found = np.asarray(values, dtype=np.float64)
     if found.size == 0:
         raise ValueError("values must not be empty. Got none.")

@@ -60,8 +60,7 @@ def net_benefit(
     """Decision curve of one class against the others (Vickers & Elkin 2006).
 
     Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1.
+        probs, labels: as in top_label.
         positive: class whose probability is compared with the thresholds.
         thresholds: (m,), in (0, 1).
         level: confidence level of the interval at each threshold.
@@ -86,11 +85,7 @@ def _column(positive: int, p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np
 def net_benefit_of(
     probability: np.ndarray, event: np.ndarray, *, thresholds: Any = THRESHOLDS, level: float = 0.95
 ) -> NetBenefit:
-    """`net_benefit` of the probability (n,) of an event and its outcome (n,), 0 or 1.
-
-    Raises:
-        ValueError: fewer than two samples; thresholds or level not in (0, 1).
-    """
+    """`net_benefit` of the probability (n,) of an event and its outcome (n,), 0 or 1; n >= 2."""
     t = np.atleast_1d(np.asarray(thresholds, dtype=np.float64))
     if len(probability) < 2:
         raise ValueError(f"samples must be at least 2. Got {len(probability)}.")

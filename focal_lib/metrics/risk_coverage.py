@@ -14,7 +14,7 @@ import numpy as np
 
 from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.metrics.scores import top_label
-from focal_lib.validation import check_number
+from focal_lib.validation import check_level
 
 STEPS = 50  # coverages at which the risk is bounded
 
@@ -74,14 +74,10 @@ class RiskCoverage:
         Raises:
             ValueError: risk not in (0, 1).
         """
-        if not 0 < risk < 1:
-            raise ValueError(f"risk must lie in (0, 1). Got {risk}.")
+        check_level(risk, "risk")
         good = np.flatnonzero(self.bound <= risk)
-        if not len(good):
-            return None
-        return Threshold(
-            *(float(values[good[-1]]) for values in (self.threshold, self.coverage, self.risk, self.bound))
-        )
+        columns = (self.threshold, self.coverage, self.risk, self.bound)
+        return Threshold(*(float(values[good[-1]]) for values in columns)) if len(good) else None
 
 
 def risk_coverage(probs: Any, labels: Any, *, level: float = 0.95) -> RiskCoverage:
@@ -94,8 +90,7 @@ def risk_coverage(probs: Any, labels: Any, *, level: float = 0.95) -> RiskCovera
     and of Learn then Test (Angelopoulos et al. 2021).
 
     Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1; the samples are independent and were not fitted on.
+        probs, labels: as in top_label, of independent samples that were not fitted on.
 
     Raises:
         ValueError: as metrics.top_label; level not in (0, 1).
@@ -108,10 +103,7 @@ def risk_coverage(probs: Any, labels: Any, *, level: float = 0.95) -> RiskCovera
 
 
 def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: float = 0.95) -> RiskCoverage:
-    """`risk_coverage` of confidences (n,) and correctness (n,).
-
-    Raises:
-        ValueError: no samples; level not in (0, 1).
+    """`risk_coverage` of confidences (n,) and correctness (n,); same errors.
 
     >>> curve = risk_coverage_of(np.array([0.9, 0.8, 0.7, 0.6]), np.array([1, 1, 0, 1]))
     >>> curve.risk.round(4).tolist(), curve.threshold.tolist()  # answer above the confidence of the next sample
@@ -119,14 +111,11 @@ def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: floa
     """
     if not len(confidence):
         raise ValueError("confidence must not be empty. Got none.")
-    if not 0 < check_number(level, "level") < 1:
-        raise ValueError(f"level must lie in (0, 1). Got {level}.")
-    n, wrong = len(confidence), 1 - correct
-    order = np.argsort(-confidence, kind="stable")
-    ordered, errors = confidence[order], np.r_[0, np.cumsum(wrong[order])]
+    check_level(level)
+    n, order = len(confidence), np.argsort(-confidence, kind="stable")
+    ordered, errors = confidence[order], np.r_[0, np.cumsum(1 - correct[order])]
     counts = np.unique([math.ceil(step * n / STEPS) for step in range(1, STEPS + 1)])
-    thresholds = np.append(ordered, 0.0)[counts]  # confidence of the next sample
-    thresholds = _rounded_up(thresholds)
+    thresholds = _rounded_up(np.append(ordered, 0.0)[counts])  # confidence of the next sample
     thresholds[counts == n] = 0.0
     answered = np.searchsorted(-ordered, -thresholds, side="left")  # strictly above: no ties
     answered[counts == n] = n
@@ -135,8 +124,8 @@ def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: floa
     found = errors[bounded]
     each = (1 - level) / len(counts)  # over all requested coverages, also merged ones
     bound = exact_binomial_ends(found, bounded, each)[1]
-    best = aurc_of(1 - wrong, correct)
-    return RiskCoverage(thresholds, bounded / n, found / bounded, bound, level, aurc_of(confidence, correct), best, n)
+    areas = aurc_of(confidence, correct), aurc_of(correct, correct)
+    return RiskCoverage(thresholds, bounded / n, found / bounded, bound, level, *areas, n)
 
 
 def _rounded_up(confidence: np.ndarray) -> np.ndarray:
@@ -151,8 +140,7 @@ def _rounded_up(confidence: np.ndarray) -> np.ndarray:
 def certified_threshold(probs: Any, labels: Any, risk: float, *, level: float = 0.95) -> Threshold | None:
     """Threshold of the largest coverage with risk at most `risk`, with probability `level`; None if there is none.
 
-    Raises:
-        ValueError: as risk_coverage; risk not in (0, 1).
+    Arguments and errors as risk_coverage and RiskCoverage.certified.
 
     >>> probs, labels = [[0.9, 0.1]] * 100 + [[0.6, 0.4]] * 100, [0] * 150 + [1] * 50
     >>> certified_threshold(probs, labels, risk=0.1).coverage  # the confident half is always right
@@ -167,8 +155,6 @@ def certified_threshold_of(
     """`certified_threshold` of confidences (n,) and correctness (n,); same errors.
 
     >>> confidence, correct = np.repeat([0.9, 0.6], 100), np.repeat([1, 0], [150, 50])
-    >>> certified_threshold_of(confidence, correct, risk=0.1).threshold
-    0.6
     >>> certified_threshold_of(confidence, correct, risk=0.01) is None  # 100 samples cannot show so little
     True
     """
@@ -178,10 +164,7 @@ def certified_threshold_of(
 def aurc(probs: Any, labels: Any) -> float:
     """Area under the risk-coverage curve: mean over m of the risk of the m most confident (Geifman et al. 2019).
 
-    Tied samples are averaged over their orders.
-
-    Raises:
-        ValueError: as metrics.top_label.
+    Tied samples are averaged over their orders. Errors as metrics.top_label.
 
     >>> probs, labels = [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]], [0, 0, 1, 0]
     >>> round(aurc(probs, labels), 4)  # mean of 0, 0, 1/3, 1/4

@@ -1,8 +1,7 @@
-"""Functions of samples with labels, evaluated in chunks: arrays, memory maps and Dask arrays.
+"""Functions of samples with labels, evaluated in chunks: arrays, memory maps and Dask arrays give the same sums.
 
 Every fit and every metric is a sum over samples, or a few numbers for each. A function of a chunk is mapped over all
-chunks, so memory is bounded by the chunk and those few numbers. An array in memory, a memory map and a Dask array give
-the same sums.
+chunks, so memory is bounded by the chunk and those few numbers.
 
 `collect`, `gather` and `total` copy the results of a chunk into place at once. A list of them would fragment the heap:
 thousands of small arrays between the large ones cost gibibytes with ten million samples (benchmarks/large.py).
@@ -17,7 +16,7 @@ import functools
 import itertools
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -89,23 +88,26 @@ class Samples:
 
     def map(self, function: Function[Found]) -> list[Found]:
         """Results of the function for each chunk, in order."""
-        if self.on_dask:
-            return [found for block in self._on_workers(_list_of_block, function) for found in block]
-        return list(_each(function, self.check, self.single, self.values, self.labels))
+        return [found for block in self._of_blocks(_list, function) for found in block]
 
-    def total(self, function: Function[Numbers]) -> np.ndarray:
-        """The sum of the function over all chunks."""
-        return self.collect(functools.partial(to_add, function))[1][0]
+    def total(self, function: Callable[..., Numbers], weights: np.ndarray | None = None) -> np.ndarray:
+        """The sum of the function over all chunks; `weights` as in `collect`."""
+        return self.collect(functools.partial(_to_add, function), weights)[1][0]
 
     def gather(self, function: Function[tuple[Numbers, ...]]) -> tuple[np.ndarray, ...]:
         """Arrays with an entry for each sample, joined from those that the function returns for each chunk."""
         return self.collect(functools.partial(_to_keep, function))[0]
 
-    def collect(self, function: Function[Parts]) -> Collected:
-        """Arrays with an entry for each sample, and sums, from those that the function returns for each chunk."""
-        if not self.on_dask:
-            return _collect(function, self.check, self.single, self.values, self.labels)
-        columns, sums = zip(*self._on_workers(_collect_of_block, function), strict=True)
+    def collect(self, function: Callable[..., Parts], weights: np.ndarray | None = None) -> Collected:
+        """Arrays with an entry for each sample, and sums, from those that the function returns for each chunk.
+
+        Args:
+            weights: (n,), handed to the function as a third argument, (m,).
+        """
+        blocks = self._of_blocks(_collect, function, *([] if weights is None else [weights]))
+        if len(blocks) == 1:
+            return blocks[0]
+        columns, sums = zip(*blocks, strict=True)
         return tuple(map(np.concatenate, zip(*columns, strict=True))), tuple(
             np.sum(parts, axis=0) for parts in zip(*sums, strict=True)
         )
@@ -117,18 +119,23 @@ class Samples:
         index = np.sort(np.random.default_rng(0).choice(len(self), count, replace=False))
         return Samples(np.asarray(self.values[index]), np.asarray(self.labels[index]))
 
-    def _on_workers(self, work: Callable[..., Any], function: Function[Any]) -> tuple[Any, ...]:
+    def _of_blocks(self, work: Callable[..., Any], function: Callable[..., Any], *weights: np.ndarray) -> Sequence[Any]:
+        """`work` on each block of a Dask array, or on all values as one block."""
+        if not self.on_dask:
+            return [work(function, self.check, self.single, self.values, self.labels, *weights)]
         import dask
 
-        sizes, apart = self.values.chunks[0], dask.delayed(work, pure=False)
-        blocks = zip(sizes, self.values.to_delayed().ravel(), self._labels_of_blocks(), strict=True)
-        return dask.compute(*(apart(function, self.check, self.single, *block) for size, *block in blocks if size))
+        sizes, apart = self.values.chunks[0], dask.delayed(_on_worker, pure=False)
+        columns = [_blocks(column, sizes) for column in (self.labels, *weights)]
+        blocks = zip(sizes, self.values.to_delayed().ravel(), *columns, strict=True)
+        return dask.compute(
+            *(apart(work, function, self.check, self.single, *block) for size, *block in blocks if size)
+        )
 
-    def _labels_of_blocks(self) -> Any:
-        """Labels of each block; arrays stay arrays, as a task that all blocks need would load all blocks first."""
-        if isinstance(self.labels, np.ndarray):
-            return np.split(self.labels, np.cumsum(self.values.chunks[0])[:-1])
-        return self.labels.to_delayed().ravel()
+
+def _blocks(column: Any, sizes: Sequence[int]) -> Any:
+    """Entries of each block; arrays stay arrays, as a task that all blocks need would load all blocks first."""
+    return np.split(column, np.cumsum(sizes)[:-1]) if isinstance(column, np.ndarray) else column.to_delayed().ravel()
 
 
 def _check_shape(values: Any, name: str) -> None:
@@ -152,24 +159,25 @@ def _aligned(values: Any, labels: Any) -> tuple[Any, Any]:
     return values, labels.rechunk((values.chunks[0],)) if hasattr(labels, "to_delayed") else np.asarray(labels)
 
 
-def _samples_at_once(values: np.ndarray, kind: type) -> int:
-    return max(1, CHUNK_SIZE * 8 // np.dtype(kind).itemsize // int(values.shape[1]))
-
-
 def _each(
-    function: Function[Found], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
+    function: Callable[..., Found],
+    check: Check | None,
+    single: bool,
+    values: np.ndarray,
+    labels: np.ndarray,
+    *weights: np.ndarray,
 ) -> Iterator[Found]:
     """Results of the function for every chunk of values in memory, in order; consume all of them."""
-
     kind = np.float32 if single and values.dtype == np.float32 else np.float64
-    step = _samples_at_once(values, kind)
+    step = max(1, CHUNK_SIZE * 8 // np.dtype(kind).itemsize // int(values.shape[1]))
 
     def of(start: int) -> Found:
-        chunk = np.ascontiguousarray(values[start : start + step], dtype=kind)
-        truth = np.ascontiguousarray(labels[start : start + step], dtype=np.int64)
+        some = slice(start, start + step)
+        chunk = np.ascontiguousarray(values[some], dtype=kind)
+        truth = np.ascontiguousarray(labels[some], dtype=np.int64)
         if check is not None:
             check(chunk)
-        return function(chunk, truth)
+        return function(chunk, truth, *(own[some] for own in weights))
 
     starts = range(0, values.shape[0], step)
     with one_thread() as threads:
@@ -191,7 +199,7 @@ def _in_parallel(function: Callable[[int], Found], starts: Iterable[int], worker
             pool.shutdown(cancel_futures=True)  # drop the rest after an error
 
 
-def to_add(function: Callable[..., Numbers], *chunk: np.ndarray) -> Parts:
+def _to_add(function: Callable[..., Numbers], *chunk: np.ndarray) -> Parts:
     """Adapter for `collect`: sums only, no entries for each sample."""
     return (), (function(*chunk),)
 
@@ -200,8 +208,12 @@ def _to_keep(function: Function[tuple[Numbers, ...]], values: np.ndarray, labels
     return function(values, labels), ()
 
 
+def _list(function: Callable[..., Found], *block: Any) -> list[Found]:
+    return list(_each(function, *block))
+
+
 def _collect(
-    function: Function[Parts], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
+    function: Callable[..., Parts], check: Check | None, single: bool, values: Any, labels: Any, *weights: np.ndarray
 ) -> Collected:
     """`Samples.collect` of values in memory.
 
@@ -209,13 +221,13 @@ def _collect(
         ValueError: not one entry for each sample; entries of another type than those of the first chunk.
     """
 
-    def of(chunk: np.ndarray, truth: np.ndarray) -> tuple[int, Parts]:
-        return len(chunk), function(chunk, truth)
+    def of(chunk: np.ndarray, *columns: np.ndarray) -> tuple[int, Parts]:
+        return len(chunk), function(chunk, *columns)
 
     kept: list[np.ndarray] = []
     added: list[Any] = []
     start = 0
-    for samples, (columns, sums) in _each(of, check, single, values, labels):
+    for samples, (columns, sums) in _each(of, check, single, values, labels, *weights):
         parts = [np.asarray(part) for part in columns]
         if not start:
             kept = [np.empty((len(labels), *part.shape[1:]), part.dtype) for part in parts]
@@ -234,19 +246,11 @@ def _collect(
     return tuple(kept), tuple(added)
 
 
-def _list_of_block(
-    function: Function[Found], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
-) -> list[Found]:
-    """`_each` on a Dask worker, in one thread."""
+def _on_worker(
+    work: Callable[..., Found], function: Callable[..., Any], check: Any, single: bool, *block: Any
+) -> Found:
+    """`work` on a block of a Dask array, in one thread."""
+    values, labels, *_ = block
     check_labels(labels, *values.shape)
     with one_thread():
-        return list(_each(function, check, single, values, labels))
-
-
-def _collect_of_block(
-    function: Function[Parts], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
-) -> Collected:
-    """`_collect` on a Dask worker, in one thread."""
-    check_labels(labels, *values.shape)
-    with one_thread():
-        return _collect(function, check, single, values, labels)
+        return work(function, check, single, *block)

@@ -63,7 +63,7 @@ def sample_scores(probs: Any, labels: Any) -> SampleScores:
     >>> sample_scores([[0.8, 0.2]] * 2, [0, 1]).brier.round(4).tolist()  # 0.2^2 + 0.2^2 and 0.8^2 + 0.8^2
     [0.08, 1.28]
     """
-    return SampleScores(*checked_samples(probs, labels).gather(_scores))
+    return SampleScores(*checked_samples(probs, labels).gather(scores_of_chunk))
 
 
 def accuracy(probs: Any, labels: Any) -> float:
@@ -95,17 +95,10 @@ def brier(probs: Any, labels: Any) -> float:
     return float(samples.total(_brier)) / len(samples)
 
 
-def checked_samples(probs: Any, labels: Any, *, single: bool = True) -> Samples:
-    """Samples of probabilities; each chunk is checked when it is read.
-
-    Args:
-        single: see Samples.
-
-    Raises:
-        ValueError: shapes or labels that do not match; while reading, values that are not distributions.
-    """
+def checked_samples(probs: Any, labels: Any) -> Samples:
+    """Samples of probabilities, float32 unconverted; each chunk is checked when it is read. Errors as top_label."""
     tolerance = 1e-6 if str(getattr(probs, "dtype", "float64")).endswith("float64") else 1e-3
-    return Samples(probs, labels, "probs", functools.partial(_check, tolerance), single=single)
+    return Samples(probs, labels, "probs", functools.partial(_check, tolerance), single=True)
 
 
 def _check(tolerance: float, p: np.ndarray) -> None:
@@ -120,14 +113,10 @@ def label_probs(p: np.ndarray, y: np.ndarray) -> np.ndarray:
     return p.take(np.arange(0, p.size, p.shape[1]) + y).astype(np.float64, copy=False)
 
 
-def top_of_chunk(p: np.ndarray, y: np.ndarray, of_label: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """`top_label` of a chunk (m, K), (m,), unchecked.
-
-    Args:
-        of_label: `label_probs` of the chunk, if already computed.
-    """
+def top_of_chunk(p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`top_label` of a chunk (m, K), (m,), unchecked."""
     confidence = largest(p)[:, 0].astype(np.float64, copy=False)
-    correct = (label_probs(p, y) if of_label is None else of_label) == confidence
+    correct = label_probs(p, y) == confidence
     doubtful = np.flatnonzero(correct & (confidence < 0.501))  # tied have at most 1/2 each
     rows = p[doubtful]
     if np.count_nonzero(rows == confidence[doubtful, None]) > len(rows):
@@ -135,40 +124,24 @@ def top_of_chunk(p: np.ndarray, y: np.ndarray, of_label: np.ndarray | None = Non
     return np.minimum(confidence, 1), correct.astype(np.float64)  # rounding may put it above
 
 
-def _log_losses(of_label: np.ndarray) -> np.ndarray:
+def scores_of_chunk(p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
+    """`sample_scores` of a chunk (m, K), (m,), unchecked."""
+    return *top_of_chunk(p, y), _log_losses(p, y), _briers(p, y)
+
+
+def _log_losses(p: np.ndarray, y: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        return -np.log(of_label)
+        return -np.log(label_probs(p, y))
 
 
-def log_loss_sum(of_label: np.ndarray) -> float:
-    """Sum of -log of the `label_probs` of a chunk, (m,)."""
-    return float(_log_losses(of_label).sum())
-
-
-def brier_sum(p: np.ndarray, of_label: np.ndarray) -> float:
-    """Sum of the Brier scores of a chunk (m, K), from its `label_probs`; faster than a score for each sample."""
-    return _sum_of_squares(p) - 2 * float(of_label.sum()) + len(p)
+def _briers(p: np.ndarray, y: np.ndarray) -> np.ndarray:
+    wide = p.astype(np.float64, copy=False)
+    return np.einsum("ij,ij->i", wide, wide) - 2 * label_probs(p, y) + 1
 
 
 def _log_loss(p: np.ndarray, y: np.ndarray) -> float:
-    return log_loss_sum(label_probs(p, y))
+    return float(_log_losses(p, y).sum())
 
 
 def _brier(p: np.ndarray, y: np.ndarray) -> float:
-    return brier_sum(p, label_probs(p, y))
-
-
-def _sum_of_squares(p: np.ndarray) -> float:
-    """Float32 in runs of 128 in single precision, then in float64, which is faster than converting."""
-    values = p.ravel()
-    if p.dtype == np.float64:
-        return float(values @ values)
-    whole = len(values) // 128 * 128
-    runs, rest = values[:whole].reshape(-1, 128), values[whole:].astype(np.float64)
-    return float(np.einsum("ij,ij->i", runs, runs).sum(dtype=np.float64) + rest @ rest)
-
-
-def _scores(p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
-    of_label, wide = label_probs(p, y), p.astype(np.float64, copy=False)
-    squares = np.einsum("ij,ij->i", wide, wide)
-    return *top_of_chunk(p, y, of_label), _log_losses(of_label), squares - 2 * of_label + 1
+    return float(_briers(p, y).sum())

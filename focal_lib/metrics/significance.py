@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import replace
 from typing import Any
 
@@ -65,13 +66,10 @@ def values_needed(interval: Interval, effect: float, power: float = 0.8, most: i
         half = with_so_many.quantile() * scatter / count**0.5
         return smallest_effect(replace(with_so_many, low=-half, high=half), power) <= abs(effect)
 
-    if effect == 0 or not shows(most):
+    if effect == 0:
         return None
-    low, high = 1, most  # too few, enough
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if shows(middle) else (middle, high)
-    return high
+    found = 2 + bisect.bisect_left(range(2, most + 1), True, key=shows)
+    return found if found <= most else None
 
 
 def holm(p_values: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from focal_lib.metrics.scores import checked_samples, top_of_chunk
+from focal_lib.metrics.scores import top_label
 
 _GRID = 4096  # points on [0, 1]
 
@@ -19,18 +19,12 @@ def smooth_ece(probs: Any, labels: Any) -> float:
     Gaussian kernel reflected at 0 and 1. This is the heat kernel with insulated ends, so it is
     diagonal in cosines: one DCT suffices, and is exact for mass at 1, too.
 
-    Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1.
-
-    Raises:
-        ValueError: probs not (n, K) distributions, labels not integers in 0 ... K-1.
+    Arguments and errors as top_label.
 
     >>> round(smooth_ece([[0.8, 0.2]] * 4, [0, 0, 0, 1]), 4)  # one confidence, so |0.8 - 0.75| for every sigma
     0.05
     """
-    samples = checked_samples(probs, labels)
-    return smooth_ece_of_mass(samples.total(_mass_of_chunk) / len(samples))
+    return smooth_ece_of(*top_label(probs, labels))
 
 
 def smooth_ece_of(confidence: np.ndarray, correct: np.ndarray) -> float:
@@ -39,24 +33,7 @@ def smooth_ece_of(confidence: np.ndarray, correct: np.ndarray) -> float:
     >>> round(smooth_ece_of(np.full(4, 0.8), np.array([1, 1, 1, 0])), 4)  # |0.8 - 0.75|
     0.05
     """
-    return smooth_ece_of_mass(residual_mass(np.asarray(confidence, dtype=np.float64), correct) / len(confidence))
-
-
-def _mass_of_chunk(p: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return residual_mass(*top_of_chunk(p, y))
-
-
-def residual_mass(confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:
-    """Confidence minus correctness summed on a grid, each split between the two nearest points, (m,) -> (grid,)."""
-    place = np.clip(confidence * _GRID - 0.5, 0, _GRID - 1)
-    left = np.minimum(place.astype(np.intp), _GRID - 2)
-    residual = confidence - correct
-    right = np.bincount(left, residual * (place - left), _GRID)
-    return np.bincount(left, residual, _GRID) - right + np.roll(right, 1)  # right[-1] is 0
-
-
-def smooth_ece_of_mass(mass: np.ndarray) -> float:
-    """`smooth_ece` from the `residual_mass` of all samples divided by their number, (grid,)."""
+    mass = residual_mass(np.asarray(confidence, dtype=np.float64), correct) / len(confidence)
     spectrum = scipy.fft.dct(mass, norm="ortho")
     frequency = np.pi * np.arange(_GRID)
 
@@ -67,3 +44,12 @@ def smooth_ece_of_mass(mass: np.ndarray) -> float:
     if smoothed(low) <= low:
         return smoothed(low)
     return float(scipy.optimize.brentq(lambda sigma: smoothed(sigma) - sigma, low, 2.0, xtol=1e-6))
+
+
+def residual_mass(confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:
+    """Confidence minus correctness summed on a grid, each split between the two nearest points, (m,) -> (grid,)."""
+    place = np.clip(confidence * _GRID - 0.5, 0, _GRID - 1)
+    left = np.minimum(place.astype(np.intp), _GRID - 2)
+    residual = confidence - correct
+    right = np.bincount(left, residual * (place - left), _GRID)
+    return np.bincount(left, residual, _GRID) - right + np.roll(right, 1)  # right[-1] is 0

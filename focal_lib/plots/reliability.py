@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 
 from focal_lib.metrics.bins import Bins
 from focal_lib.plots.colours import ACCENTS
-from focal_lib.plots.legends import put_legend_below
-from focal_lib.plots.style import WIDTH
+from focal_lib.plots.style import WIDTH, put_legend_below
 
 
 def reliability_diagrams(panels: Mapping[str, Bins], bands: bool = False) -> Figure:

@@ -3,12 +3,7 @@
 `reproduction.theorems.symbols` has the formulas in sympy, `reproduction.ledger.certificates` proofs by ball arithmetic.
 """
 
-from focal_lib.theory.closest_temperature import (
-    PAPER_CUBE,
-    ClosestTemperature,
-    closest_temperature,
-    deviation_from_map,
-)
+from focal_lib.theory.closest_temperature import PAPER_CUBE, ClosestTemperature, closest_temperature, deviation_from_map
 from focal_lib.theory.confidence import confidence_change
 from focal_lib.theory.gain import (
     confidence_threshold,

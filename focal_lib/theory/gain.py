@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, bernoulli_slope
-from focal_lib.validation import check_gamma
+from focal_lib.validation import check_gamma, check_level
 
 # --- g ------------------------------------------------------------------------------------
 
@@ -92,8 +92,7 @@ def lambert_gamma(p0: float) -> float:
         >>> round(lambert_gamma(0.2), 4), round(lambert_gamma(1 / math.e), 4)
         (4.8506, 1.0)
     """
-    if not 0 < p0 < 1:
-        raise ValueError(f"p0 must lie in (0, 1). Got {p0}.")
+    check_level(p0, "p0")
     if p0 >= 0.5:
         return 0.0
     a, b = 1 - p0, p0 * math.log(p0)

@@ -38,12 +38,7 @@ from focal_lib.arrays import (
     sigmoid,
     total,
 )
-from focal_lib.theory.entropy_ratio import (
-    bernoulli,
-    bernoulli_slope,
-    mirror_gap,
-    one_minus_bernoulli_over_x,
-)
+from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope, mirror_gap, one_minus_bernoulli_over_x
 from focal_lib.validation import check_gamma, check_log_probs, check_logits
 
 _NEWTON_STEPS = 200  # a bound: after the first two, each pair of steps bisects or halves
@@ -194,10 +189,7 @@ def inverse_focal_logit(logit: Any, gamma: float) -> Any:
     """Inverse of :func:`focal_logit` (KK24 Prop. 2): the logit s with logit FC(s) equal to the given one.
 
     Newton's method on abs(logit), inside the bracket from the bounds on R; exact to rounding. Gradients by the logit
-    and by gamma are those of the implicit function (first order).
-
-    Raises:
-        ValueError: as focal_logit.
+    and by gamma are those of the implicit function (first order). Arguments and errors are those of focal_logit.
 
     Examples:
         >>> s = inverse_focal_logit(math.log(0.8 / 0.2), gamma=3.0)

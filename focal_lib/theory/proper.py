@@ -165,17 +165,8 @@ def focal_loss_values(probs: Any, gamma: float) -> Any:
 def proper_focal_loss(probs: Any, gamma: float) -> np.ndarray:
     r"""The proper part :math:`L^*(p)_i = -(1-q_i)^\gamma\log q_i`, q the focal minimiser of p.
 
-    KK24 Props. 2 and 4. It has no closed form and is computed through the inverse map.
-
-    Args:
-        probs: (..., K) distributions.
-        gamma: >= 0; for K = 2 >= -1.
-
-    Returns:
-        (..., K): entry i is the loss if class i is true.
-
-    Raises:
-        ValueError: as focal_minimiser.
+    KK24 Props. 2 and 4. It has no closed form and is computed through the inverse map: (..., K) -> (..., K), entry i
+    the loss if class i is true. Arguments and errors are those of focal_minimiser.
 
     Examples:
         >>> proper_focal_loss([0.8, 0.2], gamma=2.0).round(4)

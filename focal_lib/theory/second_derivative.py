@@ -57,10 +57,7 @@ def convexity_limit(gamma: float) -> float:
 
 
 def probability_curvature_ratio(q: Any, gamma: float) -> Any:
-    """q^2 L''(q) = g - q g': the second derivative in q over that of cross-entropy, 0 < q < 1 (KN24).
-
-    Raises:
-        ValueError: gamma < -1 or not finite.
+    """q^2 L''(q) = g - q g': the second derivative in q over that of cross-entropy (KN24); as second_derivative.
 
     Examples:
         >>> round(float(probability_curvature_ratio(0.8, gamma=3.0)), 4)
@@ -70,10 +67,9 @@ def probability_curvature_ratio(q: Any, gamma: float) -> Any:
 
 
 def logit_curvature_ratio(q: Any, gamma: float) -> Any:
-    """g - (1-q) g': the second derivative in the logit of the true class over that of cross-entropy, 0 < q < 1 (KN24).
+    """g - (1-q) g': the second derivative in the logit of the true class over that of cross-entropy (KN24).
 
-    Raises:
-        ValueError: gamma < -1 or not finite.
+    Arguments and errors are those of second_derivative.
 
     Examples:
         >>> round(float(logit_curvature_ratio(0.8, gamma=3.0)), 4)

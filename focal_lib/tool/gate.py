@@ -16,9 +16,8 @@ from typing import Any, NamedTuple, Unpack
 from xml.etree import ElementTree
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator
+from focal_lib.calibration.calibrators.temperature import AsGiven, MappedCalibrator
 from focal_lib.calibration.logit_sets import Layout, LogitSet, slices_of
 from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.metrics.design import Design

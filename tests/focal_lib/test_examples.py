@@ -34,18 +34,6 @@ def test_it_has_an_example_that_holds(name, monkeypatch, tmp_path):
     assert not runner.failures
 
 
-def test_a_planted_wrong_example_fails():
-    (example,) = doctest.DocTestFinder().find(_one, "planted", globs={})
-    assert doctest.DocTestRunner(verbose=False).run(example, out=lambda text: None).failed == 1
-
-
-def _one():
-    """
-    >>> 1 + 1
-    3
-    """
-
-
 def test_examples_of_other_modules_hold(monkeypatch, tmp_path):
     """Of functions that no face has."""
     monkeypatch.chdir(tmp_path)

@@ -1,10 +1,8 @@
 """The library without torch and what else the extras bring: what modules import at once, and what works."""
 
-import ast
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,71 +12,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LIGHT = ("theory", "metrics", "calibration", "plots", "tool", "cli")
 EXTRAS = {
-    *("duckdb", "filelock", "flint", "onnx", "onnxscript", "platformdirs", "psutil", "pyarrow", "seaborn", "sympy"),
-    *("tqdm", "torch"),
+    *("captum", "duckdb", "filelock", "flint", "matplotlib_inline", "mpmath", "onnx", "onnxscript", "platformdirs"),
+    *("psutil", "pyarrow", "seaborn", "sympy", "torch", "torchvision", "tqdm", "yaml"),
 }
-WITH_TORCH = {"calibration/calibrators/torch_module.py"}  # which is imported when a module is asked for
-
-
-def imported_at_once(source: str) -> set[str]:
-    """First names of what a module imports when it is imported: not in functions, not for type checkers alone."""
-
-    def statements(node: ast.AST) -> Iterator[ast.AST]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                continue
-            if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
-                for other in child.orelse:
-                    yield other
-                    yield from statements(other)
-                continue
-            yield child
-            yield from statements(child)
-
-    found = set()
-    for node in statements(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found |= {name.name.partition(".")[0] for name in node.names}
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            found.add(str(node.module).partition(".")[0])
-    return found
-
-
-def modules() -> dict[str, set[str]]:
-    folder = ROOT / "focal_lib"
-    paths = [path for name in LIGHT for path in sorted((folder / name).rglob("*.py"))]
-    return {path.relative_to(folder).as_posix(): imported_at_once(path.read_text()) for path in paths}
-
-
-def test_torch_is_imported_only_by_modules_named_here():
-    assert {name for name, imports in modules().items() if imports & {"torch", "torchvision"}} == WITH_TORCH
-
-
-def test_nothing_of_the_extras_is_imported_at_once():
-    found = {name: imports & (EXTRAS - {"torch"}) for name, imports in modules().items()}
-    assert {name: imports for name, imports in found.items() if imports} == {}
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [
-        "import torch",
-        "import torch.nn as nn",
-        "from torch.nn import functional",
-        "try:\n    import torch\nexcept ImportError:\n    pass",
-        "class A:\n    import torch",
-        "if TYPE_CHECKING:\n    pass\nelse:\n    import torch",
-    ],
-)
-def test_a_planted_import_is_seen(planted):
-    assert "torch" in imported_at_once(planted)
-
-
-@pytest.mark.parametrize(
-    "allowed", ["def f():\n    import torch", "if TYPE_CHECKING:\n    from torch import Tensor", "from . import torch"]
-)
-def test_an_import_in_a_function_or_for_types_is_none(allowed):
-    assert "torch" not in imported_at_once(allowed)
 
 
 def test_few_dependencies():
@@ -125,9 +61,19 @@ def folder(tmp_path_factory, draw_logits):
     return folder
 
 
-def test_the_core_is_imported():
-    done = without("from focal_lib import calibration, metrics, plots, theory, tool; from focal_lib.plots import style")
+def test_every_module_of_the_core_is_imported():
+    paths = [
+        path.relative_to(ROOT).with_suffix("") for name in LIGHT for path in (ROOT / "focal_lib" / name).rglob("*.py")
+    ]
+    needs_torch = "focal_lib.calibration.calibrators.torch_module"  # imported when a module is asked for
+    modules = {".".join(path.parts).removesuffix(".__init__") for path in paths} - {
+        needs_torch,
+        "focal_lib.cli.__main__",
+    }
+    done = without("import sys, importlib; [importlib.import_module(name) for name in sys.argv[1:]]", *sorted(modules))
     assert (done.returncode, done.stderr) == (0, "")
+    planted = without(f"import {needs_torch}")
+    assert planted.stderr.endswith("a module needs the package torch: pip install 'focal-lib[torch]'\n")
 
 
 @pytest.mark.parametrize(("module", "rest"), [("calibration", set()), ("tool", {"pandas"})])
@@ -143,6 +89,12 @@ def test_commands_on_files(folder, source):
     assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(np.load(folder / "p.npy").sum(1), 1)
     done = focal("check", folder / source, "--max-ece", 0.5)
+    assert done.returncode == 0, done.stderr
+
+
+def test_outcomes_are_watched(folder):
+    (folder / "outcomes.csv").write_text("confidence,correct\n" + "0.7,1\n0.8,1\n0.6,0\n" * 5)
+    done = focal("watch", folder / "outcomes.csv", "--state", folder / "watch.json")
     assert done.returncode == 0, done.stderr
 
 

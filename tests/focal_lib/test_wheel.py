@@ -15,20 +15,16 @@ from packaging.requirements import Requirement
 from focal_lib.tool.report.report import FILES
 
 ROOT = Path(__file__).parents[2]
-# what only the extras of pyproject.toml bring: what no test here needs, and what some do
+# of the extras of pyproject.toml what no test here needs
 NEVER = (
     *("IPython", "betacal", "dask", "distributed", "grimp", "ipykernel", "jupytext", "myst_nb", "nbconvert"),
     *("nbformat", "netcal", "onnxruntime", "papermill", "snakemake", "sphinx"),
-)
-NOT_CORE = (
-    *("captum", "duckdb", "flint", "matplotlib_inline", "mpmath", "onnx", "onnxscript", "psutil", "pyarrow", "seaborn"),
-    *("sympy", "torch", "torchvision", "tqdm", "yaml"),
 )
 
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """A folder with the package as its wheel has it, and with what cannot be imported; `missing` has more of that."""
+    """A folder with the package as its wheel has it, and without what no test here needs."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
     for package in ("focal_lib", "reproduction"):
         shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -38,29 +34,22 @@ def installed(tmp_path_factory):
     subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", source, source], check=True)
     (wheel,) = source.glob("*.whl")
     subprocess.run([*pip, "install", "--no-deps", "--no-compile", "--target", target, wheel], check=True)
-    (target / "missing").mkdir()
-    for path in (*(target / name for name in NEVER), *(target / "missing" / name for name in NOT_CORE)):
-        error = f'ModuleNotFoundError("No module named {path.name!r}", name={path.name!r})'
-        path.with_suffix(".py").write_text(f"raise {error}\n")
+    for name in NEVER:
+        (target / name).with_suffix(".py").write_text(f"raise ModuleNotFoundError('No module {name}', name={name!r})\n")
     return target
 
 
 @pytest.fixture(scope="session")
 def focal(installed, tmp_path_factory):
-    """Runs the command in an empty folder, where the checkout cannot be imported: -S leaves out editable installs.
-
-    With core=True without what extras bring.
-    """
+    """Runs the command in an empty folder, where the checkout cannot be imported: -S leaves out editable installs."""
     folder = tmp_path_factory.mktemp("empty")
     packages = dict.fromkeys([str(installed), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FOCAL_")}
     environment |= {"PYTHONPATH": os.pathsep.join(packages), "OMP_NUM_THREADS": "1"}
 
-    def run(*arguments, core=False):
+    def run(*arguments):
         command = [sys.executable, "-S", "-m", "focal_lib.cli", *map(str, arguments)]
-        path = os.pathsep.join([str(installed / "missing"), *packages]) if core else environment["PYTHONPATH"]
-        own = environment | {"PYTHONPATH": path}
-        return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
     run.folder = folder
     run.environment = environment
@@ -73,9 +62,7 @@ def calibrated(focal, draw_logits):
     data = draw_logits(600, 2.0)
     np.savez(focal.folder / "z.npz", logits=data.logits, labels=data.labels)
     np.save(focal.folder / "new.npy", data.logits[:50])
-    done = focal(
-        "calibrate", "z.npz", "--methods", "temperature,vector", "--resamples", 50, "--out", "report", core=True
-    )
+    done = focal("calibrate", "z.npz", "--methods", "temperature,vector", "--resamples", 50, "--out", "report")
     assert done.returncode == 0, done.stderr
     return focal.folder, done.stdout
 
@@ -97,21 +84,15 @@ def test_calibrate(calibrated):
 
 
 @pytest.mark.slow
-def test_apply(focal, calibrated):
+def test_apply_and_check(focal, calibrated):
     folder, _ = calibrated
-    done = focal("apply", "report/calibrator.json", "new.npy", "--out", "p.npy", core=True)
-    assert done.returncode == 0, done.stderr
+    for command in (
+        ("apply", "report/calibrator.json", "new.npy", "--out", "p.npy"),
+        ("check", "z.npz", "--max-ece", 0.9),
+    ):
+        done = focal(*command)
+        assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(np.load(folder / "p.npy").sum(1), 1)
-
-
-@pytest.mark.slow
-def test_check_and_watch(focal, calibrated):
-    folder, _ = calibrated
-    done = focal("check", "z.npz", "--max-ece", 0.9, core=True)
-    assert done.returncode == 0, done.stderr
-    (folder / "outcomes.csv").write_text("confidence,correct\n" + "0.7,1\n0.8,1\n0.6,0\n" * 5)
-    done = focal("watch", "outcomes.csv", "--state", "watch.json", core=True)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

@@ -59,7 +59,7 @@ def test_pages_of_source_are_as_without_our_way_to_make_them(tmp_path):
             "focal_lib.threads",
             "focal_lib.losses.focal",
             "focal_lib.atomic_write",
-            "focal_lib.losses.dual_focal",
+            "focal_lib.losses.mmce",
         )
         shown = "\n\n".join(f"```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n```" for module in modules)
         (folder / "page.md").write_text(f"# A page\n\n{shown}\n")

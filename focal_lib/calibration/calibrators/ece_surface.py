@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
 from focal_lib.arrays import label_index, largest, sigmoid, total
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class
 from focal_lib.metrics.bins import DEFAULT_BINS, adaptive_ece_of, ece_of
-from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
 from focal_lib.theory.confidence import top_probability_bounds
 
 EceName = Literal["ece", "adaptive-ece"]
 ECES = {"ece": ece_of, "adaptive-ece": adaptive_ece_of}
-_WEIGHTED = {"ece": weighted_ece_of, "adaptive-ece": weighted_adaptive_ece_of}
 
 TIE = 1e-12  # ECEs that differ by less are equal: rounding
 _KEPT = 2**25  # numbers prepared once and kept, 256 MiB; more are prepared anew at each evaluation
@@ -33,7 +31,7 @@ class EceSurface:
     bound exceeds the best ECE so far, hence returns the optimum of the whole grid, for every gamma > -1.
 
     Args:
-        logits, labels: (n, K) and (n,).
+        logits, labels: (n, K) and (n,); or FitSamples alone.
         metric: 'adaptive-ece' (bins of equal mass, as in KK24) or 'ece' (bins of equal width).
         n_bins: number of bins.
         weights: sample weights, (n,).
@@ -52,31 +50,23 @@ class EceSurface:
     def __init__(
         self,
         logits: Any,
-        labels: Any,
+        labels: Any = None,
         metric: EceName = "adaptive-ece",
         *,
         n_bins: int = DEFAULT_BINS,
         weights: Any = None,
     ) -> None:
-        _check_metric(metric)
-        self._set_up(FitSamples(logits, labels, weights, least_classes=1), metric, n_bins)
-
-    @classmethod
-    def of_samples(cls, samples: FitSamples, metric: EceName, *, n_bins: int = DEFAULT_BINS) -> Self:
-        """The surface of samples that have been checked."""
-        _check_metric(metric)
-        surface = object.__new__(cls)
-        surface._set_up(samples, metric, n_bins)
-        return surface
-
-    def _set_up(self, samples: FitSamples, metric: EceName, n_bins: int) -> None:
+        if metric not in ECES:
+            raise ValueError(f"metric must be one of {', '.join(ECES)}. Got {metric!r}.")
         self.n_bins, self.metric = n_bins, metric
-        self._samples = samples
+        if not isinstance(logits, FitSamples):
+            logits = FitSamples(logits, labels, weights, least_classes=1)
+        self._samples: FitSamples = logits
         self._kept = None
         if not self._samples.on_dask and len(self._samples) * self._samples.classes <= _KEPT:
             self._kept = self._samples.map(_gaps)
         (self.correct,) = self._samples.gather(_correct)
-        self.accuracy = samples.mean(self.correct)
+        self.accuracy = self._samples.mean(self.correct)
         self.evaluations = 0
         self._last_crossing = 120  # T = 1.2 on KK24's grid; then that of the gamma before
 
@@ -105,9 +95,7 @@ class EceSurface:
         return self._ece(self.confidence(gamma, temperature))
 
     def _ece(self, confidence: np.ndarray) -> float:
-        if self._samples.weights is None:
-            return ECES[self.metric](confidence, self.correct, self.n_bins)
-        return _WEIGHTED[self.metric](confidence, self.correct, self._samples.weights, self.n_bins)
+        return ECES[self.metric](confidence, self.correct, self.n_bins, self._samples.weights)
 
     def best_temperature(
         self, gamma: float, temperatures: np.ndarray, to_beat: float = math.inf
@@ -160,11 +148,6 @@ class EceSurface:
                 high, gap_high = guess, gap
         self._last_crossing = min(high, count - 1)
         return self._last_crossing
-
-
-def _check_metric(metric: str) -> None:
-    if metric not in ECES:
-        raise ValueError(f"metric must be one of {', '.join(ECES)}. Got {metric!r}.")
 
 
 def _gaps(z: np.ndarray, _: np.ndarray) -> np.ndarray:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import scipy
 
 from focal_lib.arrays import SHORT, is_torch_array, to_numpy, total
-from focal_lib.calibration.logit_sets import look_like_probs
-from focal_lib.calibration.missing_options import MISSING, is_missing
-from focal_lib.metrics.samples import Collected, Numbers, Parts, Samples, to_add
+from focal_lib.calibration.logit_sets import MISSING, is_missing, look_like_probs
+from focal_lib.metrics.samples import Numbers, Samples
 
 Found = TypeVar("Found")
 np.empty(31 << 20, np.uint8)  # freed at once: after that glibc keeps the memory of chunks, whose pages it fetched anew
@@ -22,7 +20,7 @@ _LARGEST, _SMALLEST = 1e25, 1e-100  # of logits: far from MISSING; squares, and 
 
 
 class FitSamples(Samples):
-    """Logits (n, K), labels (n,) and weights (n,), checked: `weighted_total` of a function of a chunk (z, y, w).
+    """Logits (n, K), labels (n,) and weights (n,), checked: `weighted_mean` of a function of a chunk (z, y, w).
 
     Args:
         logits: (n, K), one column for each class: array, DataFrame, memory map, array-like, tensor or Dask array.
@@ -56,38 +54,25 @@ class FitSamples(Samples):
         if self.weights is not None and hasattr(number, "compute"):
             number = number.compute()
         super().__init__(logits, number)
-        if self.weights is not None:
-            self.values = _join(self.values, self.weights)
         self.weight = float(len(self)) if self.weights is None else float(self.weights.sum())
         known_labels = isinstance(self.labels, np.ndarray)
-        found = self.total(functools.partial(_sizes, not known_labels))
-        self._check_sizes(*found[:4])
-        self.like_probs = found[4] == 0
-        counts = np.bincount(self.labels, self.weights, self.classes) if known_labels else found[5:]
+        bad, large, within, not_zero, unlike_probs, *seen = self.total(functools.partial(_sizes, not known_labels))
+        if bad:
+            raise ValueError(f"logits must be finite. Got {bad:.0f} NaN or infinite of {len(self) * self.classes}.")
+        if large or (not_zero and not within):
+            raise ValueError(
+                f"logits must have a size between {_SMALLEST:g} and {_LARGEST:g}: scale them. Got "
+                f"{max(self.map(_largest)):g} as the largest."
+            )
+        self.like_probs = unlike_probs == 0
+        counts = np.bincount(self.labels, self.weights, self.classes) if known_labels else seen
         if np.count_nonzero(counts) < least_classes:
             only = self.class_labels[np.argmax(counts)]
             raise ValueError(f"labels to fit on must hold at least two classes. Got only class {only}: 1 class.")
 
-    @property
-    def classes(self) -> int:
-        return len(self.class_labels)
-
-    def map(self, function: Callable[[np.ndarray, np.ndarray], Found]) -> list[Found]:
-        """The function of the logits and labels of each chunk, in order."""
-        return super().map(function if self.weights is None else _without_weights(function))
-
-    def collect(self, function: Callable[[np.ndarray, np.ndarray], Parts]) -> Collected:
-        """A function's values for each sample, and its sums over all chunks."""
-        return super().collect(function if self.weights is None else _without_weights(function))
-
-    def weighted_total(self, function: Callable[..., Numbers]) -> np.ndarray:
-        """The sum over all chunks of the function of logits, labels and, where samples have them, weights (m,)."""
-        added = functools.partial(to_add, function)
-        return self.collect(added if self.weights is None else _OfChunk(added, True))[1][0]
-
     def weighted_mean(self, function: Callable[..., Numbers]) -> np.ndarray:
-        """`weighted_total` divided by the total weight."""
-        return self.weighted_total(function) / self.weight
+        """Sum of the function of logits, labels and, where samples have them, weights (m,), over the total weight."""
+        return self.total(function, self.weights) / self.weight
 
     def mean(self, values: np.ndarray) -> float:
         """Weighted mean of one number for each sample, (n,)."""
@@ -104,16 +89,6 @@ class FitSamples(Samples):
         part.class_labels, part.weights = self.class_labels, None if self.weights is None else self.weights[index]
         part.weight = float(count) if part.weights is None else float(part.weights.sum())
         return part
-
-    def _check_sizes(self, bad: float, large: float, within: float, not_zero: float) -> None:
-        if bad:
-            raise ValueError(f"logits must be finite. Got {bad:.0f} NaN or infinite of {len(self) * self.classes}.")
-        if large or (not_zero and not within):
-            largest = max(self.map(_largest))
-            raise ValueError(
-                f"logits must have a size between {_SMALLEST:g} and {_LARGEST:g}: scale them. Got {largest:g} as the "
-                "largest."
-            )
 
 
 def weighted_sum(values: np.ndarray, weights: np.ndarray | None) -> float:
@@ -215,51 +190,6 @@ def _column_numbers(labels: Any, classes: int) -> tuple[Any, np.ndarray]:
             f"{classes} columns. Got values from {known[0]} to {known[-1]}, {len(known)} different."
         )
     return index, known
-
-
-# --- chunks ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _OfChunk:
-    """A function of a chunk whose last column is the weights."""
-
-    function: Callable[..., Any]
-    weighted: bool
-
-    def __call__(self, z: np.ndarray, y: np.ndarray) -> Any:
-        logits = np.ascontiguousarray(z[:, :-1])
-        return self.function(logits, y, z[:, -1]) if self.weighted else self.function(logits, y)
-
-
-def _without_weights(function: Callable[..., Any]) -> _OfChunk:
-    return function if isinstance(function, _OfChunk) else _OfChunk(function, False)
-
-
-@dataclass(frozen=True)
-class WithWeights:
-    """Values (n, K) and weights (n,) as (n, K + 1), float64, joined on slicing: chunks bring their weights along."""
-
-    values: Any
-    weights: np.ndarray
-    dtype = np.dtype(np.float64)
-    ndim = 2
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.weights), self.values.shape[1] + 1
-
-    def __getitem__(self, selected: slice | np.ndarray) -> np.ndarray:
-        return np.column_stack([np.asarray(self.values[selected]), self.weights[selected]])
-
-
-def _join(values: Any, weights: np.ndarray) -> Any:
-    if not hasattr(values, "to_delayed"):
-        return WithWeights(values, weights)
-    import dask.array
-
-    column = dask.array.from_array(weights[:, None], chunks=(values.chunks[0], 1))
-    return dask.array.concatenate([values, column], axis=1).rechunk({1: -1})
 
 
 def _sizes(count: bool, z: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ import numpy as np
 
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.fit_samples import FitSamples
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator, check_objective
 from focal_lib.calibration.calibrators.newton import fit_focal, fit_temperature
 from focal_lib.calibration.calibrators.searches import (
     Fit,
@@ -20,7 +19,7 @@ from focal_lib.calibration.calibrators.searches import (
     nll_by_line,
     simplest,
 )
-from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
+from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES, MappedCalibrator, check_objective
 from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.validation import check_gamma, check_number
 
@@ -83,7 +82,7 @@ class FocalTemperatureScaling(MappedCalibrator):
         if self.objective == "nll":
             self._keep(self._fit_nll(samples, gammas, temperatures, penalty), False)
         else:
-            surface = EceSurface.of_samples(samples, self.objective, n_bins=self.n_bins)
+            surface = EceSurface(samples, metric=self.objective, n_bins=self.n_bins)
             search = ece_by_grid if self.search == "grid" else ece_by_line
             self._keep(search(surface, gammas, temperatures, penalty), self.search == "grid")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy
@@ -12,9 +12,7 @@ import scipy
 from focal_lib.arrays import array_namespace, label_index, largest, log_softmax, total
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class, weighted_sum
-
-if TYPE_CHECKING:
-    from focal_lib.calibration.calibrators.torch_module import LinearModule
+from focal_lib.validation import check_number
 
 _MOST_CLASSES = 4000  # of a matrix: the fit keeps some thirty of them, 4 GB
 
@@ -29,8 +27,7 @@ class _LinearCalibrator(Calibrator):
         self.l2 = l2
 
     def _check_options(self) -> None:
-        if not self.l2 >= 0:
-            raise ValueError(f"l2 must be >= 0. Got {self.l2}.")
+        check_number(self.l2, "l2", minimum=0)
 
     def _fit(self, samples: FitSamples) -> None:
         k = samples.classes
@@ -72,18 +69,16 @@ class _LinearCalibrator(Calibrator):
         fitted = (xp.asarray(v, dtype=logits.dtype, device=device) for v in (self.weight_, self.bias_))
         return log_softmax(map_logits(logits, *fitted))
 
-    def _module(self) -> LinearModule:
+    def _module(self) -> Any:
         from focal_lib.calibration.calibrators.torch_module import LinearModule
 
         return LinearModule(self.weight_, self.bias_)
 
     def _identity(self, classes: int) -> np.ndarray:
-        """The identity, in the form of W."""
-        raise NotImplementedError
+        raise NotImplementedError  # in the form of W
 
     def _weight_gradient(self, error: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Gradient of the NLL by W, from p minus the one-hot labels (m, K)."""
-        raise NotImplementedError
+        raise NotImplementedError  # of the NLL, from p minus the one-hot labels (m, K)
 
 
 class MatrixScaling(_LinearCalibrator):

@@ -20,7 +20,7 @@ import numpy as np
 
 from focal_lib.arrays import Place, label_index, largest, log_sigmoid, logsumexp, total
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class, weighted_sum
-from focal_lib.calibration.missing_options import is_missing
+from focal_lib.calibration.logit_sets import is_missing
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, bernoulli_slope
 
 GAMMA_RANGE = (-0.9, 20.0)

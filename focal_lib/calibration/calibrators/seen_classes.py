@@ -13,6 +13,7 @@ without gradients.
 from __future__ import annotations
 
 import importlib
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +23,8 @@ import scipy
 from focal_lib.arrays import array_namespace, is_torch_array, to_numpy
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples
+from focal_lib.calibration.calibrators.linear import check_matrix_size
+from focal_lib.validation import check_number, check_package
 
 
 class SeenClassesCalibrator(Calibrator):
@@ -61,29 +64,16 @@ def _log_softmax(z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scipy.special.log_softmax(z, -1), y
 
 
-def import_extra(module: str, package: str, calibrator: str) -> ModuleType:
-    """Import a package that only some calibrators need.
-
-    Raises:
-        ImportError: it is not installed; the message gives the command.
-    """
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        why = "" if error.name == module.partition(".")[0] else f" ({error})"
-        raise ImportError(
-            f"{calibrator} needs the package {package}: pip install {package}, or '.[methods]' in a checkout.{why}"
-        ) from None
+def import_extra(module: str, calibrator: str) -> ModuleType:
+    """Import a package that only some calibrators need; ImportError, with the command, where it is not installed."""
+    check_package(module.partition(".")[0], calibrator, "methods")
+    return importlib.import_module(module)
 
 
 def repeated(
     log_p: np.ndarray, y: np.ndarray, weights: np.ndarray | None, calibrator: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Repeat samples by integer weight, for packages without sample weights.
-
-    Raises:
-        ValueError: weights that are not whole numbers.
-    """
+    """Repeat samples by integer weight, for packages without sample weights; ValueError for other weights."""
     if weights is None:
         return log_p, y
     if (weights != np.round(weights)).any():
@@ -93,3 +83,88 @@ def repeated(
         )
     times = weights.astype(np.int64)
     return np.repeat(log_p, times, axis=0), np.repeat(y, times)
+
+
+class DirichletCalibration(SeenClassesCalibrator):
+    r"""p' = softmax(W log p + b), the linear parametrisation of Dirichlet calibration (Kull et al. 2019).
+
+    Fitted as scikit-learn's multinomial LogisticRegression on log p.
+
+    Args:
+        C: inverse penalty: :math:`\lVert W \rVert^2 / 2C` is added to the summed log-loss; b is not penalised.
+        tol: tolerance of the solver.
+
+    Fitted attributes:
+        ``weight_`` (seen, K), ``bias_`` (seen,), ``seen_``, ``n_classes_``, ``classes_``.
+
+    Raises:
+        ValueError: bad data, or C not positive.
+
+    Examples:
+        >>> logits, labels = [[0.0, 2.1972]] * 4, [1, 1, 1, 0]  # confidence 0.9, accuracy 0.75
+        >>> DirichletCalibration().fit(logits, labels).predict_proba(logits[:1]).round(2).tolist()
+        [[0.25, 0.75]]
+    """
+
+    def __init__(self, C: float = 1.0, tol: float = 1e-4) -> None:
+        self.C = C
+        self.tol = tol
+
+    def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
+        from sklearn.linear_model import LogisticRegression
+
+        found = LogisticRegression(C=self.C, tol=self.tol, max_iter=1000).fit(log_p, y, weights)
+        two = len(seen) == 2  # then scikit-learn has the second class' scores minus the first's
+        self.weight_ = np.concatenate([-found.coef_, found.coef_]) / 2 if two else found.coef_
+        self.bias_ = np.concatenate([-found.intercept_, found.intercept_]) / 2 if two else found.intercept_
+
+    def _scores(self, log_p: np.ndarray) -> np.ndarray:
+        return log_p @ self.weight_.T + self.bias_
+
+
+class StructuredMatrixScaling(SeenClassesCalibrator):
+    r"""p' = softmax(W log q + b), where q = (1 - c) softmax(z / T) + c / K (Berta et al. 2026).
+
+    T is fitted first, by temperature scaling, with c = 1 / (n + 1). Then W and b are fitted with ridge penalties
+    towards the identity and 0; they decrease with n and are stronger off the diagonal than on it.
+
+    Args:
+        strength: factor on all penalties of the package (its lambdas).
+
+    Fitted attributes:
+        ``inverse_temperature_``: 1/T. ``uniform_``: c. ``weight_`` (seen, seen), ``bias_`` (seen,), ``seen_``,
+        ``n_classes_``, ``classes_``.
+
+    Raises:
+        ValueError: bad data, strength < 0, more than 4,000 classes, or weights that are not whole numbers: the package
+            takes no sample weights.
+        ImportError: probmetrics is not installed.
+
+    Examples:
+        >>> logits, labels = [[0.0, 2.1972]] * 4, [1, 1, 1, 0]  # confidence 0.9, accuracy 0.75
+        >>> StructuredMatrixScaling().fit(logits, labels).predict_proba(logits[:1]).round(2).tolist()  # penalised
+        [[0.27, 0.73]]
+    """
+
+    def __init__(self, strength: float = 1.0) -> None:
+        self.strength = strength
+
+    def _check_options(self) -> None:
+        check_number(self.strength, "strength", minimum=0)
+
+    def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
+        check_matrix_size(len(seen), "structured matrix scaling")
+        log_p, y = repeated(scipy.special.log_softmax(log_p[:, seen], -1), y, weights, type(self).__name__)
+        penalties = dict.fromkeys(("lambda_intercept", "lambda_diagonal", "lambda_off_diagonal"), self.strength)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of torch, about what the package is made with
+            package = import_extra("probmetrics.calibrators", type(self).__name__)
+            fit = package.SMSCalibrator(**penalties).fit(np.exp(log_p), np.searchsorted(seen, y))
+        self.inverse_temperature_ = float(fit.ts_.cal_.invtemp_)
+        self.uniform_ = float(fit.ts_.output_constant / (fit.ts_.n_samples_ + 1))
+        self.weight_, self.bias_ = fit.W_[:, :-1].astype(np.float64), fit.W_[:, -1].astype(np.float64)
+
+    def _scores(self, log_p: np.ndarray) -> np.ndarray:
+        log_q = scipy.special.log_softmax(self.inverse_temperature_ * log_p[..., self.seen_], -1)
+        mixed = np.logaddexp(log_q + np.log1p(-self.uniform_), np.log(self.uniform_ / len(self.seen_)))
+        return mixed @ self.weight_.T + self.bias_

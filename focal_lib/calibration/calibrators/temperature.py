@@ -1,19 +1,51 @@
-"""Temperature scaling (Guo et al. 2017)."""
+"""Temperature scaling (Guo et al. 2017), and the base class that focal temperature scaling shares with it."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from focal_lib.calibration.calibrators.ece_surface import EceSurface
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.ece_surface import ECES, EceSurface
 from focal_lib.calibration.calibrators.fit_samples import FitSamples
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator, check_objective
-from focal_lib.calibration.calibrators.newton import fit_temperature
-from focal_lib.calibration.calibrators.searches import check_temperatures, ece_by_grid
+from focal_lib.calibration.calibrators.newton import fit_temperature, temperature_sums
+from focal_lib.calibration.calibrators.searches import Fit, check_temperatures, ece_by_grid
 from focal_lib.metrics.bins import DEFAULT_BINS
+from focal_lib.theory.maps import focal_log_probs
 
 PAPER_TEMPERATURES = tuple(k / 100 for k in range(1, 501))  # KK24 section 5.1
 M20_TEMPERATURES = tuple(k / 10 for k in range(1, 101))  # M20 section 6, 0 to 10; L25 section 5, its range lost
+
+
+class MappedCalibrator(Calibrator):
+    r"""p = focal calibration map(softmax(z / T), gamma) (KK24 section 4.2); subclasses fit T, and gamma or 0.
+
+    For gamma > -1 neither step changes the predicted class.
+    """
+
+    temperature_: float
+    gamma_: float
+    objective_: float
+    optimal_: bool
+
+    def _keep(self, fit: Fit, optimal: bool) -> None:
+        self.objective_, self.gamma_, self.temperature_ = fit
+        self.optimal_ = optimal
+
+    def _log_probs(self, logits: Any) -> Any:
+        return focal_log_probs(logits / self.temperature_, self.gamma_)
+
+    def _module(self) -> Any:
+        from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
+
+        return FocalTemperatureModule(self.temperature_, self.gamma_)
+
+
+def check_objective(objective: str) -> None:
+    """Raise ValueError for an unknown objective."""
+    if objective not in ("nll", *ECES):
+        raise ValueError(f"objective must be 'nll', 'ece' or 'adaptive-ece'. Got {objective!r}.")
 
 
 class TemperatureScaling(MappedCalibrator):
@@ -61,5 +93,13 @@ class TemperatureScaling(MappedCalibrator):
             value, temperature = fit_temperature(samples)
             self._keep((value, 0.0, temperature), True)
         else:
-            surface = EceSurface.of_samples(samples, self.objective, n_bins=self.n_bins)
+            surface = EceSurface(samples, metric=self.objective, n_bins=self.n_bins)
             self._keep(ece_by_grid(surface, (0.0,), check_temperatures(self.temperatures)), True)
+
+
+class AsGiven(MappedCalibrator):
+    """The logits unchanged, p = softmax(z), as a calibrator: ``temperature_`` is 1, ``objective_`` the NLL."""
+
+    def _fit(self, samples: FitSamples) -> None:
+        value = float(samples.weighted_mean(functools.partial(temperature_sums, 1.0))[0])
+        self._keep((value, 0.0, 1.0), True)

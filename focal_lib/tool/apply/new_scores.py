@@ -7,9 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator
-from focal_lib.calibration.logit_sets import Given, as_logits
-from focal_lib.calibration.missing_options import is_missing
+from focal_lib.calibration.calibrators.temperature import MappedCalibrator
+from focal_lib.calibration.logit_sets import Given, as_logits, is_missing
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.inputs.layouts import binary_logits, option_logits
 from focal_lib.tool.inputs.parts import as_array

@@ -12,10 +12,10 @@ import pandas as pd
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
-from focal_lib.metrics.bins import ClassGaps
+from focal_lib.metrics.bins import ClassGaps, adaptive_ece_of
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.design import Design
-from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_adaptive_ece
+from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval_of,
     classwise_ece_interval_of,
@@ -76,7 +76,7 @@ class Evaluation:
     def adaptive_ece(self, method: Method) -> float:
         """ECE (equal mass) of a method, a fraction."""
         scores = self.scores[method]
-        return design_adaptive_ece(scores.confidence, scores.correct, self.design)
+        return adaptive_ece_of(scores.confidence, scores.correct, weights=self.design.weights)
 
 
 def _design(sets: list[LogitSet]) -> Design:

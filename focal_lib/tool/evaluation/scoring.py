@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from focal_lib.arrays import label_index, largest, log_softmax, total
-from focal_lib.calibration.calibrators.fit_samples import WithWeights
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.metrics.bins import ClassGaps, sum_class_gaps
-from focal_lib.metrics.design_gaps import weighted_class_gaps
 from focal_lib.metrics.samples import Parts, Samples
 from focal_lib.metrics.scores import SampleScores, sample_scores, top_of_chunk
 from focal_lib.tool.evaluation.possible_labels import (
@@ -69,7 +67,7 @@ def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, reference
     def chunk(z: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> Parts:
         log_p = log_probs(fit, z)
         p = np.exp(log_p)
-        gaps = sum_class_gaps(p, y) if w is None else weighted_class_gaps(p, y, w)
+        gaps = sum_class_gaps(p, y, weights=w)
         log_loss = -log_p[label_index(y)][:, 0]  # p may underflow, log p does not
         scores, lowered = sample_scores(p, y), 0
         if getattr(fit, "gamma_", 0.0):
@@ -82,11 +80,7 @@ def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, reference
         of_samples = (scores.confidence, scores.correct, log_loss, scores.brier)
         return of_samples, (*gaps, lowered, changed, moments_of_scores(log_p, w), of_differences)
 
-    if weights is None:
-        of_samples, sums = Samples(data.logits, data.labels).collect(chunk)
-    else:
-        beside = Samples(WithWeights(data.logits, weights), data.labels)
-        of_samples, sums = beside.collect(lambda zw, y: chunk(zw[:, :-1], y, zw[:, -1]))
+    of_samples, sums = Samples(data.logits, data.labels).collect(chunk, weights)
     gap, square, variance, n, lowered, changed, *moments = sums
     return Scored(
         SampleScores(*of_samples), ClassGaps(gap, square, variance, int(n)), int(lowered), int(changed), *moments

@@ -17,9 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from focal_lib.arrays import label_index, largest, log_softmax, total
-from focal_lib.calibration.logit_sets import Given, LogitSet
-from focal_lib.calibration.missing_options import is_missing
-from focal_lib.calibration.rounded import rounding_of
+from focal_lib.calibration.logit_sets import Given, LogitSet, is_missing, rounding_of
 from focal_lib.metrics.samples import Parts, Samples
 
 FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far

@@ -25,6 +25,7 @@ import numpy as np
 
 from focal_lib.calibration.logit_sets import (
     LAYOUTS,
+    MISSING,
     Given,
     Layout,
     LogitSet,
@@ -33,7 +34,6 @@ from focal_lib.calibration.logit_sets import (
     convert,
 )
 from focal_lib.calibration.memory import require_memory
-from focal_lib.calibration.missing_options import MISSING
 from focal_lib.tool.inputs.names import check_weights, numbers_of_classes
 from focal_lib.tool.inputs.parts import Part, as_array
 from focal_lib.validation import check_labels, check_number

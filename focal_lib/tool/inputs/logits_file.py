@@ -16,8 +16,7 @@ from typing import Any, TypedDict
 import numpy as np
 import pandas as pd
 
-from focal_lib.calibration.logit_sets import Given, Layout, LogitSet, Sets
-from focal_lib.calibration.missing_options import MISSING
+from focal_lib.calibration.logit_sets import MISSING, Given, Layout, LogitSet, Sets
 from focal_lib.tool.inputs.archives import read_npy
 from focal_lib.tool.inputs.column_names import in_words
 from focal_lib.tool.inputs.layouts import PIXELS, Reading, lay_out

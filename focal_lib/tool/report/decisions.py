@@ -10,10 +10,15 @@ import pandas as pd
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet
-from focal_lib.metrics.confusion import ConfidenceBand, confusion_by_confidence_of
 from focal_lib.metrics.net_benefit import NetBenefit, net_benefit_of
-from focal_lib.metrics.per_class import ClassReliability, class_reliability_of
-from focal_lib.metrics.predictions import Predictions, predictions_of_chunk
+from focal_lib.metrics.per_class import (
+    ClassReliability,
+    ConfidenceBand,
+    Predictions,
+    class_reliability_of,
+    confusion_by_confidence_of,
+    predictions_of_chunk,
+)
 from focal_lib.metrics.risk_coverage import RiskCoverage, Threshold, risk_coverage_of
 from focal_lib.metrics.samples import Samples
 from focal_lib.tool.evaluation.scoring import log_probs

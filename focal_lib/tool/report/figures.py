@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator
+from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.calibration.methods import TEMPERATURE, Method
 from focal_lib.metrics.bins import reliability_bins_of

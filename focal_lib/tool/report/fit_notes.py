@@ -8,8 +8,8 @@ import numpy as np
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
+from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_over_groups
 from focal_lib.tool.evaluation.comparison import Evaluation

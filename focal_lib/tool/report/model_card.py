@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator
+from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.tool.report.fit_notes import name_of

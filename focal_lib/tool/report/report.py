@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.atomic_write import Writer, write_together
-from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.temperature import AsGiven
 from focal_lib.calibration.logit_sets import LogitSet, fit_and_test_sets
 from focal_lib.calibration.methods import (
     AS_GIVEN,

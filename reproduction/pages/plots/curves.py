@@ -10,8 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from focal_lib.plots.colours import ACCENTS, colour_of
-from focal_lib.plots.legends import put_legend_below
-from focal_lib.plots.style import WIDTH, curve_styles
+from focal_lib.plots.style import WIDTH, curve_styles, put_legend_below
 from reproduction.pages.tables import in_words
 
 # of an axis of calibration errors in per cent, logarithmic

@@ -14,8 +14,7 @@ from PIL import Image as Pictures
 
 from focal_lib.metrics.bins import Bins
 from focal_lib.plots.colours import ACCENTS, colour_of
-from focal_lib.plots.legends import put_legend_below
-from focal_lib.plots.style import curve_styles
+from focal_lib.plots.style import curve_styles, put_legend_below
 from reproduction.pages.tables import in_words
 
 COLOURS = 32  # of a moving picture

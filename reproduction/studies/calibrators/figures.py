@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from scipy import stats
 
-from focal_lib.plots.legends import put_legend_below
-from focal_lib.plots.style import WIDTH, curve_styles
+from focal_lib.plots.style import WIDTH, curve_styles, put_legend_below
 from reproduction.pages.tables import in_words
 
 LEVELS = (0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # of NLL, in nats

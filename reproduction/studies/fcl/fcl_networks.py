@@ -11,8 +11,7 @@ import pandas as pd
 from scipy.special import expit, log_softmax
 
 from focal_lib.calibration.methods import build
-from focal_lib.metrics.all_metrics import all_metrics
-from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.by_name import METRICS, all_metrics
 from focal_lib.metrics.scores import top_label
 from reproduction.checkout import ROOT
 from reproduction.studies.fcl.images import Images, Trained

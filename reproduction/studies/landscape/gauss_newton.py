@@ -12,14 +12,24 @@ of 0, and the trace of the Hessian is that of its first part, exactly (Schraudol
 
 from __future__ import annotations
 
+import functools
+import warnings
+
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, hessian, jacrev, vmap
 
 from focal_lib.losses.base import LogitLoss
-from focal_lib.losses.forward_mode import load_forward_mode
 
 _JACOBIANS = 2 << 30  # bytes of Jacobians in memory at once, by default; one sample's at least
+
+
+@functools.cache
+def load_forward_mode() -> None:
+    """Compute a first forward derivative, and hide PyTorch's own warning about `torch.jit.script`."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`torch.jit.script`", FutureWarning)
+        torch.func.jvp(torch.sin, (torch.zeros(1),), (torch.zeros(1),))
 
 
 def logit_grams(model: nn.Module, inputs: Tensor, batch_size: int | None = None) -> Tensor:

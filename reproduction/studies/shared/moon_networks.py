@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from focal_lib.losses.base import LogitLoss
 from focal_lib.losses.brier import BrierLoss
-from focal_lib.losses.focal import FocalLoss
-from focal_lib.losses.focal_calibration import FocalCalibrationLoss
+from focal_lib.losses.focal import FocalCalibrationLoss, FocalLoss
 from focal_lib.theory.proper import focal_calibration_log_probs
 from focal_lib.validation import check_number
 from reproduction.studies.shared.absolute_distance import absolute_calibration_log_probs

@@ -19,8 +19,7 @@ from focal_lib.atomic_write import check_target, write_whole
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES
 from focal_lib.calibration.methods import build
-from focal_lib.metrics.all_metrics import all_metrics
-from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.by_name import METRICS, all_metrics
 from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.metrics.significance import holm, t_p_value
 from reproduction.engine.contrasts import SCALINGS

@@ -12,8 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES
 from focal_lib.calibration.methods import build
-from focal_lib.metrics.all_metrics import all_metrics
-from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.by_name import METRICS, all_metrics
 from reproduction.engine.store import Logits
 from reproduction.studies.texts.plan import BEST, ELSEWHERE
 from reproduction.studies.texts.train import IN, TextRun

@@ -9,13 +9,7 @@ import torch
 from scipy.special import log_softmax, softmax
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.logit_sets import (
-    LogitSet,
-    SelectedSamples,
-    as_logits,
-    fit_and_test_sets,
-    split,
-)
+from focal_lib.calibration.logit_sets import LogitSet, SelectedSamples, as_logits, fit_and_test_sets, split
 from focal_lib.tool.inputs.logits_file import read_logits
 
 RNG = np.random.default_rng(0)

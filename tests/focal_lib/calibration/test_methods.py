@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from focal_lib.calibration import methods
-from focal_lib.calibration.calibrators.focal_temperature import (
-    PAPER_GAMMAS,
-    WIDE_GAMMAS,
-    FocalTemperatureScaling,
-)
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
 from focal_lib.calibration.methods import (
     ALL,
     AS_GIVEN,

@@ -13,6 +13,19 @@ from focal_lib.calibration.methods import METHODS, build
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 
 
+@pytest.fixture
+def content_of(draw_logits, tmp_path):
+    """Fits a calibrator, saves it as c.json, and gives it, its data, and what the file holds."""
+
+    def save(calibrator):
+        data = draw_logits(300, 2.0)
+        fit = calibrator.fit(data.logits, data.labels)
+        save_calibrator(fit, tmp_path / "c.json")
+        return fit, data.logits, json.loads((tmp_path / "c.json").read_text())
+
+    return save
+
+
 def write_as(path, content):
     """A file with a checksum that fits, as another version would have written it."""
     content = {name: value for name, value in content.items() if name != "checksum"}
@@ -22,56 +35,43 @@ def write_as(path, content):
 
 
 @pytest.mark.parametrize("pair", [(name, objective) for name, kind in METHODS.items() for objective in kind.options])
-def test_a_calibrator_reads_back_the_same(draw_logits, tmp_path, pair):
+def test_a_calibrator_reads_back_the_same(content_of, tmp_path, pair):
     if needed := METHODS[pair[0]].needs:
         pytest.importorskip(needed)
-    data = draw_logits(300, 2.0)
-    fitted = build(*pair).fit(data.logits, data.labels)
-    save_calibrator(fitted, tmp_path / "c.json")
-    assert json.loads((tmp_path / "c.json").read_text())["method"] == pair[0]
+    fitted, logits, content = content_of(build(*pair))
+    assert content["method"] == pair[0]
     again = load_calibrator(str(tmp_path / "c.json"))
-    np.testing.assert_array_equal(again.predict_proba(data.logits), fitted.predict_proba(data.logits))
+    np.testing.assert_array_equal(again.predict_proba(logits), fitted.predict_proba(logits))
     assert type(again) is type(fitted)
 
 
-def test_a_file_can_be_read_by_people(draw_logits, tmp_path):
+def test_a_file_can_be_read_by_people(content_of, tmp_path):
     """Lists of numbers, such as a grid of candidates, and rows of a matrix are a line each; old files were longer."""
-    data = draw_logits(300, 2.0)
     path = tmp_path / "c.json"
-    save_calibrator(TemperatureScaling("adaptive-ece").fit(data.logits, data.labels), path)
+    _, _, content = content_of(TemperatureScaling("adaptive-ece"))
     lines = path.read_text().splitlines()
     assert len(lines) < 20
     assert any(line.startswith('  "temperature_": ') for line in lines)
-    (tmp_path / "old.json").write_text(json.dumps(json.loads(path.read_text()), indent=1))
+    (tmp_path / "old.json").write_text(json.dumps(content, indent=1))
     old, new = load_calibrator(tmp_path / "old.json"), load_calibrator(path)
     np.testing.assert_array_equal(old.temperatures, new.temperatures)
     assert old.temperature_ == new.temperature_
-    save_calibrator(MatrixScaling(1e-3).fit(data.logits, data.labels), path)
+    content_of(MatrixScaling(1e-3))
     assert [line.strip()[0] for line in path.read_text().splitlines()].count("[") == 5
 
 
-def test_a_file_of_the_format_before(draw_logits, tmp_path):
-    """Format 1 called the ECE of equal mass 'ece'; what it predicts is the same."""
-    data = draw_logits(300, 2.0)
-    fit = TemperatureScaling("adaptive-ece").fit(data.logits, data.labels)
-    save_calibrator(fit, tmp_path / "c.json")
-    content = json.loads((tmp_path / "c.json").read_text()) | {"format": 1}
+def test_files_of_formats_before(content_of, tmp_path):
+    """Format 1 called the ECE of equal mass 'ece'; up to 2 the weights of vector scaling were a matrix."""
+    fit, logits, content = content_of(TemperatureScaling("adaptive-ece"))
     content["parameters"]["objective"] = "ece"
-    again = load_calibrator(write_as(tmp_path / "old.json", content))
+    again = load_calibrator(write_as(tmp_path / "old.json", content | {"format": 1}))
     assert again.objective == "adaptive-ece"
-    np.testing.assert_array_equal(again.predict_proba(data.logits), fit.predict_proba(data.logits))
-    save_calibrator(TemperatureScaling("ece").fit(data.logits, data.labels), tmp_path / "c.json")
-    assert load_calibrator(tmp_path / "c.json").objective == "ece"
-
-
-def test_vector_scaling_of_a_format_with_a_matrix(draw_logits, tmp_path):
-    data = draw_logits(300, 2.0)
-    fit = VectorScaling(1e-3).fit(data.logits, data.labels)
-    save_calibrator(fit, tmp_path / "c.json")
-    content = json.loads((tmp_path / "c.json").read_text()) | {"format": 2}
+    np.testing.assert_array_equal(again.predict_proba(logits), fit.predict_proba(logits))
+    assert load_calibrator(write_as(tmp_path / "new.json", content)).objective == "ece"
+    fit, logits, content = content_of(VectorScaling(1e-3))
     content["fitted"]["weight_"] = np.diag(fit.weight_).tolist()
-    again = load_calibrator(write_as(tmp_path / "old.json", content))
-    np.testing.assert_array_equal(again.predict_proba(data.logits), fit.predict_proba(data.logits))
+    again = load_calibrator(write_as(tmp_path / "old.json", content | {"format": 2}))
+    np.testing.assert_array_equal(again.predict_proba(logits), fit.predict_proba(logits))
 
 
 def test_what_cannot_be_saved(tmp_path):
@@ -82,28 +82,25 @@ def test_what_cannot_be_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_files_that_are_no_calibrators(draw_logits, tmp_path):
-    path, data = tmp_path / "c.json", draw_logits(300, 2.0)
-    save_calibrator(FocalTemperatureScaling("nll", "newton").fit(data.logits, data.labels), path)
-    content = json.loads(path.read_text())
+def test_files_that_are_no_calibrators(content_of, tmp_path):
+    path = tmp_path / "c.json"
+    _, _, content = content_of(FocalTemperatureScaling("nll", "newton"))
     path.write_text(json.dumps(content | {"fitted": content["fitted"] | {"temperature_": 1.0}}))
     with pytest.raises(ValueError, match="must match its checksum"):
         load_calibrator(path)
     path.write_text(json.dumps(content | {"format": 4}))
     with pytest.raises(ValueError, match=r"must have format 3. Got 4"):
         load_calibrator(path)
-    with pytest.raises(ValueError, match=r"must hold one of temperature, .* Got platt, of another version"):
-        load_calibrator(write_as(path, content | {"method": "platt"}))
-    with pytest.raises(ValueError, match=r"c\.json must have the parameters and the fit of focal-temperature"):
-        load_calibrator(write_as(path, content | {"parameters": {"slope": 1.0}}))
-    with pytest.raises(ValueError, match=r"c\.json must have the parameters and the fit of focal-temperature"):
-        load_calibrator(write_as(path, {name: value for name, value in content.items() if name != "fitted"}))
-    for text in ("[]", "{}", "no json", '{"format": 1}'):
-        path.write_text(text)
-        with pytest.raises(ValueError, match="must be a calibrator written by focal_lib"):
-            load_calibrator(path)
+    for changed, message in (
+        (content | {"method": "platt"}, r"must hold one of temperature, .* Got platt, of another version"),
+        (content | {"parameters": {"slope": 1.0}}, NOT_A_FIT),
+        ({name: value for name, value in content.items() if name != "fitted"}, NOT_A_FIT),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load_calibrator(write_as(path, changed))
 
 
+NOT_A_FIT = r"c\.json must have the parameters and the fit of "
 LIES = [
     ({"temperature_": value}, "temperature_ must be") for value in ("1.0", None, -1, 0, True, [], {}, [1.0, 2.0])
 ] + [
@@ -123,32 +120,39 @@ LIES = [
 
 
 @pytest.mark.parametrize(("lie", "message"), LIES)
-def test_fits_that_are_none(draw_logits, tmp_path, lie, message):
-    path, data = tmp_path / "c.json", draw_logits(300, 2.0)
-    save_calibrator(FocalTemperatureScaling("nll", "newton").fit(data.logits, data.labels), path)
-    content = json.loads(path.read_text())
-    with pytest.raises(ValueError, match=r"c\.json must have the parameters and the fit of .*" + message):
-        load_calibrator(write_as(path, content | {"fitted": content["fitted"] | lie}))
-    for name in content["fitted"]:
-        if name.rstrip("_") in ("temperature", "gamma", "n_classes", "classes"):
-            less = {own: value for own, value in content["fitted"].items() if own != name}
-            with pytest.raises(ValueError, match=r"c\.json must have the parameters and the fit of "):
-                load_calibrator(write_as(path, content | {"fitted": less}))
+def test_fits_that_are_none(content_of, tmp_path, lie, message):
+    _, _, content = content_of(FocalTemperatureScaling("nll", "newton"))
+    with pytest.raises(ValueError, match=NOT_A_FIT + ".*" + message):
+        load_calibrator(write_as(tmp_path / "c.json", content | {"fitted": content["fitted"] | lie}))
 
 
-def test_matrices_of_another_shape(draw_logits, tmp_path):
-    path, data = tmp_path / "c.json", draw_logits(300, 2.0)
-    save_calibrator(VectorScaling(1e-3).fit(data.logits, data.labels), path)
-    content = json.loads(path.read_text())
-    for fitted, version in (({"weight_": [1.0, 2.0]}, 3), ({"bias_": "0"}, 3), ({"weight_": [1.0] * 100_000}, 2)):
-        changed = content | {"format": version, "fitted": content["fitted"] | fitted}
-        with pytest.raises(ValueError, match=r"c\.json must have the parameters and the fit of vector"):
-            load_calibrator(write_as(path, changed))
+@pytest.mark.parametrize("name", ["temperature_", "gamma_", "n_classes_", "classes_"])
+def test_fits_that_lack_something(content_of, tmp_path, name):
+    _, _, content = content_of(FocalTemperatureScaling("nll", "newton"))
+    del content["fitted"][name]
+    with pytest.raises(ValueError, match=NOT_A_FIT):
+        load_calibrator(write_as(tmp_path / "c.json", content))
+
+
+@pytest.mark.parametrize(
+    ("fitted", "version"), [({"weight_": [1.0, 2.0]}, 3), ({"bias_": "0"}, 3), ({"weight_": [1.0] * 100_000}, 2)]
+)
+def test_matrices_of_another_shape(content_of, tmp_path, fitted, version):
+    _, _, content = content_of(VectorScaling(1e-3))
+    changed = content | {"format": version, "fitted": content["fitted"] | fitted}
+    with pytest.raises(ValueError, match=NOT_A_FIT + "vector"):
+        load_calibrator(write_as(tmp_path / "c.json", changed))
 
 
 @pytest.mark.parametrize(
     "text",
-    ["[" * 100_000, '{"checksum": ' * 900 + "1" + "}" * 900, '{"checksum": NaN}', '{"checksum": ' + "9" * 5000 + "}"],
+    [
+        *("[]", "{}", "no json", '{"format": 1}'),
+        "[" * 100_000,
+        '{"checksum": ' * 900 + "1" + "}" * 900,
+        '{"checksum": NaN}',
+        '{"checksum": ' + "9" * 5000 + "}",
+    ],
 )
 def test_json_that_is_no_calibrator(tmp_path, text):
     (tmp_path / "c.json").write_text(text)

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from focal_lib import losses
 from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.losses import (
     FLSD53,
@@ -19,78 +18,37 @@ from focal_lib.losses import (
     ProperFocalLoss,
     ScheduledFocalLoss,
 )
-from focal_lib.losses.base import TrainingLoss
-from focal_lib.losses.by_name import build
+from focal_lib.losses.base import TrainingLoss, build
 
-
-@pytest.mark.parametrize("loss", [FocalLoss(0.5), FocalLoss(3), ProperFocalLoss(2), BrierLoss()], ids=str)
-def test_gradients(batch, loss):
-    logits, labels = batch
-    z = logits[:5].clone().requires_grad_()
-    assert torch.autograd.gradcheck(lambda z: loss(z, labels[:5]), (z,))
-
-
-@pytest.mark.parametrize("loss", [FocalLoss(0.5), FocalLoss(7), BrierLoss()], ids=str)
-def test_saturated_float32_stays_finite(loss):
-    z = torch.tensor([[1e4, 0.0, -1e4], [0.0, 1e4, 0.0], [30.0, 0.0, 0.0]], requires_grad=True)
-    value = loss(z, torch.tensor([0, 0, 0]))
-    value.backward()
-    assert torch.isfinite(value)
-    assert torch.isfinite(z.grad).all()
-
-
-@pytest.mark.parametrize(
-    "name", sorted({n for n in losses.__all__ if n[0].isupper()} - {"BinaryPredictor", "MultiLabelLoss"})
-)
-def test_every_loss_learns_and_gives_finite_gradients(name):
-    arguments = {
-        "FocalLoss": (2.0,),
-        "ProperFocalLoss": (2.0,),
-        "DualFocalLoss": (2.0,),
-        "FocalCalibrationLoss": (2.0, 1.0),
-        "SampleFocalLoss": (((0.5, 3.0), (1.0, 1.0)),),
-        "ScheduledFocalLoss": (((0, 2.0),),),
-    }
-    loss = getattr(losses, name)(*arguments.get(name, ()))
-    logits = torch.zeros(12, 3, requires_grad=True)
-    labels = torch.arange(12) % 3
-    optimiser = torch.optim.SGD([logits], lr=5.0)
-    first = loss(logits, labels).item()
-    for _ in range(20):
-        optimiser.zero_grad()
-        value = loss(logits, labels)
-        value.backward()
-        optimiser.step()
-    assert torch.isfinite(logits).all()
-    assert value.item() < first
-
-
-@pytest.mark.parametrize(
-    "loss",
-    [
+LOSSES = (
+    *(
         FLSD53(),
         FLSD532(),
         DualFocalLoss(2.0),
         MMCELoss(1.0),
         AdaFocalLoss(),
         FocalCalibrationLoss(2.0, 0.5),
-        FocalCalibrationLoss(0.0, 1.0),
-        ScheduledFocalLoss(((0, 3.0),)),
-    ],
+        BrierLoss(),
+    ),
+    *(FocalLoss(0.5), FocalLoss(3), FocalLoss(7), ProperFocalLoss(2), FocalCalibrationLoss(0.0, 1.0)),
+    ScheduledFocalLoss(((0, 0.5),)),
 )
-def test_new_losses_have_the_right_gradient(loss):
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_gradients(loss):
     logits = torch.randn(5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1), requires_grad=True)
     labels = torch.tensor([0, 1, 2, 3, 0])
     assert torch.autograd.gradcheck(lambda z: loss(z, labels), (logits,))
 
 
-@pytest.mark.parametrize("loss", [FLSD53(), FocalCalibrationLoss(0.5, 1.0), ScheduledFocalLoss(((0, 0.5),))])
-def test_new_losses_are_finite_in_float32(loss):
-    logits = torch.tensor([[200.0, -200.0], [-200.0, 200.0], [0.0, 0.0]], requires_grad=True)
-    value = loss(logits, torch.tensor([0, 0, 1]))
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_saturated_float32_stays_finite(loss):
+    z = torch.tensor([[1e4, 0.0, -1e4], [0.0, 1e4, 0.0], [30.0, 0.0, 0.0], [0.0, 0.0, 0.0]], requires_grad=True)
+    value = loss(z, torch.tensor([0, 0, 0, 1]))
     value.backward()
     assert torch.isfinite(value)
-    assert torch.isfinite(logits.grad).all()
+    assert torch.isfinite(z.grad).all()
 
 
 def test_bad_input(batch):

@@ -81,15 +81,6 @@ def test_few_actions_make_nothing_sure():
     assert held >= 185
 
 
-def test_a_calibrated_model_never_harms_but_a_sure_one_does():
-    rng = np.random.default_rng(0)
-    p = rng.beta(1, 3, 20_000)
-    event = (rng.random(len(p)) < p).astype(float)
-    assert (net_benefit_of(p, event).high >= 0).all()
-    sure = p**4 / (p**4 + (1 - p) ** 4)
-    assert (net_benefit_of(sure, event).high < 0).any()
-
-
 def test_one_class_against_the_others():
     rng = np.random.default_rng(0)
     p, y = rng.dirichlet([1, 1, 1], 200), rng.integers(0, 3, 200)

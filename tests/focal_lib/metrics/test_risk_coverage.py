@@ -36,16 +36,6 @@ def slow_aurc(confidence, correct):
     return np.mean(risks)
 
 
-def test_small_case():
-    confidence, correct = np.array([0.9, 0.8, 0.7, 0.6]), np.array([1.0, 0, 1, 1])
-    assert aurc_of(confidence, correct) == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
-    found = risk_coverage_of(confidence, correct)
-    np.testing.assert_allclose(found.threshold, [0.8, 0.7, 0.6, 0])
-    np.testing.assert_allclose(found.coverage, [0.25, 0.5, 0.75, 1])
-    np.testing.assert_allclose(found.risk, [0, 1 / 2, 1 / 3, 1 / 4])
-    assert (found.aurc, found.aurc_at_best) == pytest.approx((aurc_of(confidence, correct), 1 / 16))
-
-
 @given(SAMPLES)
 def test_area_as_written_out(samples):
     assert aurc_of(*samples) == pytest.approx(slow_aurc(*samples))

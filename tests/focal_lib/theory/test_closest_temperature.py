@@ -10,23 +10,11 @@ import pytest
 from focal_lib.theory.closest_temperature import (
     PAPER_CUBE,
     SIMPLEX,
-    _lipschitz_constant,
     closest_temperature,
     deviation_from_map,
     fit_line,
 )
 from focal_lib.theory.gain import elasticity_minimum
-
-
-@pytest.mark.parametrize(("gamma", "inverse"), [(0.5, 1.36761653), (1, 1.78101976), (3, 3.62515520), (10, 10.51281998)])
-def test_binary(gamma, inverse):
-    assert closest_temperature(gamma, 2).inverse_temperature == pytest.approx(inverse, abs=2e-7)
-
-
-def test_three_and_four_classes():
-    assert closest_temperature(9.0, 3, PAPER_CUBE).error == pytest.approx(0.0771, abs=2e-4)
-    assert closest_temperature(1.0, 3, PAPER_CUBE).temperature == pytest.approx(0.6578, abs=2e-4)
-    assert closest_temperature(9.0, 4, PAPER_CUBE).error == pytest.approx(0.125, abs=5e-4)
 
 
 def _deviation(beta, gamma, classes, spread):
@@ -100,32 +88,9 @@ def test_bounds_meet_and_the_best_lies_where_it_is_looked_for(gamma, n):
         assert np.abs(deviation_from_map(gamma, end, tied))[:, 0].max() > found.error
 
 
-def test_the_probability_changes_by_no_more_than_the_constant():
-    rng = np.random.default_rng(3)
-    for n in (2, 5, 50):
-        tied = np.concatenate([np.zeros((200, 1)), np.repeat(-rng.exponential(2, (200, 1)), n - 1, axis=1)], axis=1)
-        logits = np.concatenate([tied, rng.normal(size=(200, n)) * 3])
-        probs = [np.exp(z - np.logaddexp.reduce(z, -1, keepdims=True)) for z in (logits, logits * (1 + 1e-6))]
-        largest = np.abs(probs[1] - probs[0]).max() / 1e-6
-        assert 0.8 * _lipschitz_constant(n) < largest < _lipschitz_constant(n) + 1e-5
-
-
-@pytest.mark.parametrize("n", [2, 3, 5, 50])
-def test_the_constant_is_the_largest_slope(n):
-    """0.1 per cent above the maximum over s of s (1 - s) (logit s + log(n - 1)), and no less than at 1/2."""
-    s = np.linspace(0.2, 1, 2_000_001)[1:-1]
-    slopes = s * (1 - s) * (np.log(s / (1 - s)) + np.log(n - 1))
-    assert _lipschitz_constant(n) == pytest.approx(1.001 * max(slopes.max(), 0.25), rel=1e-9)
-
-
 def test_gamma_zero_is_no_temperature():
     fit = closest_temperature(0.0, 3)
     assert (fit.temperature, fit.error, fit.least_error) == (1, 0, 0)
-
-
-def test_two_classes_and_all_logits_by_default():
-    assert closest_temperature(0.5) == closest_temperature(0.5, 2, SIMPLEX)
-    assert PAPER_CUBE == 5 - -5
 
 
 def test_bounds_that_do_not_meet_are_told(monkeypatch):

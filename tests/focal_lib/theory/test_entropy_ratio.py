@@ -5,16 +5,11 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-import sympy as sp
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from focal_lib.theory.entropy_ratio import (
-    _curvature_series,
-    _one_minus_series,
-    _series,
-    _slope_series,
     bernoulli,
     bernoulli_curvature,
     bernoulli_slope,
@@ -75,21 +70,3 @@ def test_mirror_gap_is_relatively_exact(s):
         v = mp.mpf(s)
         expected = float(b_reference(mp.log1p(mp.exp(-v))) - b_reference(mp.log1p(mp.exp(v))))
     assert mirror_gap(s, math.log1p(math.exp(-s))) == pytest.approx(expected, rel=1e-14, abs=1e-300)
-
-
-@pytest.mark.parametrize(
-    ("series", "terms", "coefficient"),
-    [
-        (_series, 9, lambda k: sp.bernoulli(k) * (-1 if k == 1 else 1) / sp.factorial(k)),
-        (_one_minus_series, 8, lambda k: sp.Rational(1, 2) if k == 0 else -sp.bernoulli(k + 1) / sp.factorial(k + 1)),
-        (_slope_series, 8, lambda k: -sp.Rational(1, 2) if k == 0 else sp.bernoulli(k + 1) / sp.factorial(k)),
-        (_curvature_series, 11, lambda k: sp.bernoulli(k + 2) / sp.factorial(k)),
-    ],
-)
-def test_coefficients_of_the_series_are_bernoulli_numbers(series, terms, coefficient):
-    """b(x) = x / (e^x - 1) = sum B_k x^k / k!, B_1 = -1/2."""
-    x = sp.Symbol("x")
-    found = sp.Poly(series(x), x)
-    assert found.degree() == terms - 1
-    for k in range(terms):
-        assert float(found.coeff_monomial(x**k)) == pytest.approx(float(coefficient(k)), rel=1e-13, abs=1e-300), k

@@ -54,23 +54,6 @@ def test_the_reference_is_what_the_workflow_writes():
         assert [mp.nstr(v, 50) for v in found] == expected
 
 
-def test_why_not_as_printed():
-    """With gamma = 2 Eq. (1) in float64 is 1 from logit 12.7 on and NaN from 36.8 on."""
-
-    def weight(q):
-        return 1 / ((1 - q) ** 2 * (1 / q - 2 * np.log(q) / (1 - q)))
-
-    def printed(s):
-        q = 1 / (1 + np.exp(-s))
-        return weight(q) / (weight(q) + weight(1 - q))
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        assert np.all(printed(np.arange(0, 12.6, 0.01)) < 1)
-        assert np.all(printed(np.arange(12.7, 36.7, 0.01)) == 1)
-        assert np.all(np.isnan(printed(np.arange(36.8, 60, 0.01))))
-    assert maps.focal_logit(np.float64(50.0), 2.0) == pytest.approx(150 - np.log(3), abs=1e-12)
-
-
 def test_a_thousand_classes():
     z = np.random.default_rng(0).normal(size=(20, 1000)) * 8
     p = np.exp(maps.focal_log_probs(z, 3.0))
@@ -110,42 +93,6 @@ def test_round_trip_at_the_uniform_distribution(classes, gamma):
     """There the top logit is at the lower end of what it can be."""
     log_q = np.full(classes, -np.log(classes))
     np.testing.assert_allclose(maps.inverse_focal_log_probs(log_q, gamma), log_q, rtol=1e-13)
-
-
-def root_and_calls(function, low, high, start):
-    points = []
-    bracket = (torch.tensor([end], dtype=torch.float64) for end in (low, high, start))
-    root = maps._newton(lambda x: points.append(float(x)) or function(x), *bracket)
-    return float(root), points
-
-
-@pytest.mark.parametrize("middle", [0.0, 5.0])
-def test_newton_steps_to_and_fro_are_bisected(middle):
-    """Newton's steps for sign(x) sqrt(abs(x)) lead from x to -x and back, for ever."""
-
-    def signed_root(x):
-        x = x - middle
-        return torch.sign(x) * x.abs().sqrt(), 1 / (2 * x.abs().sqrt())
-
-    for start in (1.0, -1.0):
-        root, points = root_and_calls(signed_root, middle - 1.2, middle + 1.7, middle + start)
-        assert abs(root - middle) < 1e-15 + 4e-15 * middle
-        assert len(points) < 80
-
-
-def test_newton_stays_in_its_bracket():
-    """From 1.4 on the steps for arctan grow without end."""
-    root, points = root_and_calls(lambda x: (torch.atan(x), 1 / (1 + x**2)), -3.0, 40.0, 20.0)
-    assert abs(root) < 1e-15
-    assert len(points) < 20
-    assert all(-3 <= point <= 40 for point in points)
-
-
-@pytest.mark.parametrize("end", [-1.0, 2.0])
-def test_newton_takes_a_step_to_the_end_of_its_bracket(end):
-    root, points = root_and_calls(lambda x: (3 * (x - end), torch.full_like(x, 3.0)), -1.0, 2.0, 0.5)
-    assert root == end
-    assert len(points) == 2
 
 
 @given(logits, st.floats(0, 1000), gammas)
@@ -200,13 +147,6 @@ def test_gradients(gamma):
     assert torch.autograd.gradcheck(maps.inverse_focal_logit, (s, g))
     if gamma > 0:
         assert torch.autograd.gradcheck(lambda z, g: maps.inverse_focal_log_probs(z.log_softmax(-1), g), (z, g))
-
-
-def test_slope_is_the_derivative():
-    s = np.linspace(-20, 20, 81)
-    for gamma in (-0.9, 0.5, 10.0):
-        numeric = (maps.focal_logit(s + 1e-5, gamma) - maps.focal_logit(s - 1e-5, gamma)) / 2e-5
-        np.testing.assert_allclose(maps.focal_logit_slope(s, gamma), numeric, rtol=1e-6)
 
 
 def test_gamma_minus_one_is_the_last_bijection():

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 from focal_lib.theory import proper
 from focal_lib.theory.maps import focal_log_probs
@@ -25,19 +24,6 @@ MINIMISERS = {0.5: 0.7345747634, 1: 0.6858314454, 2: 0.6266148273, 3: 0.59447832
 @pytest.mark.parametrize(("gamma", "q"), MINIMISERS.items())
 def test_known_minimisers(gamma, q):
     assert proper.focal_minimiser([0.8, 0.2], gamma)[0] == pytest.approx(q, abs=1e-10)
-
-
-@pytest.mark.parametrize("gamma", [0.5, 2.0, 5.0])
-def test_against_direct_minimisation(gamma):
-    p = np.array([0.5, 0.3, 0.15, 0.05])
-
-    def risk(z):
-        q = np.exp(z - np.logaddexp.reduce(z))
-        return float(proper.conditional_risk(proper.focal_loss_values(q, gamma), p))
-
-    found = minimize(risk, np.log(p), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-14, "maxiter": 5000})
-    q = np.exp(found.x - np.logaddexp.reduce(found.x))
-    np.testing.assert_allclose(proper.focal_minimiser(p, gamma), q, atol=1e-6)
 
 
 @settings(deadline=None, max_examples=40)
@@ -88,16 +74,12 @@ def test_the_map_of_fcl_refuses(gamma, lam, said):
         proper.focal_calibration_log_probs(np.array([0.5, 0.5]), 1.0, 1.0)
 
 
-def test_zeros_stay_and_faces_are_smaller_problems():
-    q = proper.focal_minimiser([[0.8, 0.2, 0.0], [1.0, 0.0, 0.0]], 2.0)
-    np.testing.assert_allclose(q[0], [*proper.focal_minimiser([0.8, 0.2], 2.0), 0])
-    np.testing.assert_array_equal(q[1], [1, 0, 0])
-
-
 def test_faces_in_a_batch_of_any_shape():
-    faces = np.array([[[0.8, 0.2, 0.0], [0.0, 0.995, 0.005]], [[0.2, 0.0, 0.8], [0.2, 0.5, 0.3]]])
+    faces = np.array([[[0.8, 0.2, 0.0], [0.0, 0.995, 0.005]], [[1.0, 0.0, 0.0], [0.2, 0.5, 0.3]]])
     q = proper.focal_minimiser(faces, 2.0)
-    for point, found in zip(faces.reshape(-1, 3), q.reshape(-1, 3), strict=True):
+    assert isinstance(proper.focal_minimiser(torch.tensor(faces), 2.0), torch.Tensor)
+    np.testing.assert_array_equal(q[1, 0], [1, 0, 0])
+    for point, found in zip(faces[0], q[0], strict=True):
         np.testing.assert_allclose(found[point > 0], proper.focal_minimiser(point[point > 0], 2.0), rtol=1e-14)
     np.testing.assert_array_equal(q[faces == 0], 0)
 
@@ -105,10 +87,6 @@ def test_faces_in_a_batch_of_any_shape():
 def test_sums_that_rounding_moved_are_made_1():
     p = np.array([0.8, 0.2])
     np.testing.assert_allclose(proper.focal_minimiser(p * (1 + 9e-7), 2.0), proper.focal_minimiser(p, 2.0), rtol=1e-14)
-
-
-def test_torch_in_torch_out():
-    assert isinstance(proper.focal_minimiser(torch.tensor([0.8, 0.2]), 2.0), torch.Tensor)
 
 
 def test_bad_input():
@@ -144,24 +122,6 @@ def test_focal_calibration_minimiser_of_two_classes(gamma, lam, expected):
     found = focal_calibration_minimiser([0.8, 0.2], gamma, lam)[0]
     assert found == pytest.approx(float(root), abs=1e-13)
     assert found == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.slow
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 10**6), classes=st.integers(2, 6), gamma=st.floats(0, 6), lam=st.floats(0, 20))
-def test_focal_calibration_minimiser_is_a_minimum_and_keeps_order(seed, classes, gamma, lam):
-    rng = np.random.default_rng(seed)
-    p = rng.dirichlet(np.ones(classes), 5) * 0.98 + 0.02 / classes
-    q = focal_calibration_minimiser(p, gamma, lam)
-
-    def risk(v):
-        return (p * focal_loss_values(v, gamma)).sum(-1) + lam * ((v - p) ** 2).sum(-1)
-
-    np.testing.assert_allclose(q.sum(-1), 1, atol=1e-12)
-    np.testing.assert_array_equal(np.argsort(q), np.argsort(p))
-    for _ in range(10):
-        other = 0.97 * q + 0.03 * rng.dirichlet(np.ones(classes), 5)
-        assert np.all(risk(other) >= risk(q) - 1e-12)
 
 
 def test_focal_calibration_minimiser_without_square_is_the_focal_minimiser():

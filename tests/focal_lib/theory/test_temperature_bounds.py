@@ -1,6 +1,5 @@
 """Sharp temperature bounds: 40-digit references, the brute force, random distributions."""
 
-import inspect
 import math
 
 import mpmath as mp
@@ -75,12 +74,6 @@ def test_radius_is_honoured(gamma, radius, share):
     assert 1 / high - 1e-12 <= value <= 1 / low + 1e-12 * gamma
 
 
-@given(st.floats(-0.99, -0.01), st.floats(0.01, 40))
-def test_negative_gamma(gamma, s):
-    low, high = temperature_bounds(gamma)
-    assert 1 / high - 1e-12 <= beta(s, gamma) <= 1 / low + 1e-12
-
-
 @given(st.floats(0.01, 300), st.floats(-300, 300).filter(lambda s: abs(s) > 1e-3))
 def test_beta_is_the_map(gamma, s):
     assert beta(s, gamma) * s == pytest.approx(maps.focal_logit(np.float64(s), gamma), rel=1e-11)
@@ -92,25 +85,12 @@ def test_beta_cancels_nowhere(s, gamma):
     assert beta(s, gamma) == pytest.approx(float(beta_reference(s, gamma)), rel=2e-15)
 
 
-def test_gamma_zero_is_the_identity():
-    assert temperature_bounds(0.0) == (1.0, 1.0)
-
-
 def test_where_monotonicity_ends():
     g = largest_monotone_gamma()
     assert g == pytest.approx(5.63537995094647, abs=1e-12)
     with mp.workdps(40):  # an even function's quartic term is the sign of beta'' next to 0
         for gamma, sign in ((g - 1e-3, 1), (g + 1e-3, -1)):
             assert sign * (beta_reference(mp.mpf("0.01"), gamma) - beta_reference(mp.mpf("0.001"), gamma)) > 0
-
-
-def test_search_agrees_with_the_exact_bounds():
-    low, high = temperature_bounds_by_search(4.0, radius=10, logit_step=0.01)
-    exact = temperature_bounds(4.0, radius=10)
-    assert (low, high) == (
-        pytest.approx(math.floor(1e3 * exact[0]) / 1e3),
-        pytest.approx(math.ceil(1e3 * exact[1]) / 1e3),
-    )
 
 
 def search_reference(gamma, radius, logit_step, temperature_step):
@@ -138,11 +118,6 @@ def test_search_is_the_search_of_the_paper(gamma, radius, logit_step, temperatur
     assert temperature_bounds_by_search(gamma, radius, **steps) == pytest.approx(expected, rel=1e-12)
 
 
-def test_search_has_the_steps_of_the_paper():
-    options = inspect.signature(temperature_bounds_by_search).parameters
-    assert [options[name].default for name in ("radius", "logit_step", "temperature_step")] == [20.0, 0.001, 0.001]
-
-
 @pytest.mark.parametrize("name", ["radius", "logit_step", "temperature_step"])
 @pytest.mark.parametrize("value", [0.0, -0.1])
 def test_search_wants_positive_steps(name, value):
@@ -163,7 +138,7 @@ def test_bad_input(arguments, message):
         temperature_bounds(*arguments)
 
 
-@pytest.mark.parametrize(("gamma", "n"), [(1.0, 3), (10.0, 3), (1.5, 4), (3.1, 5)])
+@pytest.mark.parametrize(("gamma", "n"), [(0.005, 3), (1.0, 3), (10.0, 3), (1.5, 4), (3.1, 5)])
 def test_top_temperature_is_one_where_confidence_never_falls(gamma, n):
     assert top_temperature_bounds(gamma, n) == (1 / (gamma + 1), 1.0)
     assert beta_of_tied_classes(n, 1e-300, gamma) == pytest.approx(1, abs=2e-2)  # the limit is slow: 1 / log
@@ -184,7 +159,8 @@ def tied_beta_reference(k, last, gamma):
 
 
 @pytest.mark.parametrize(
-    ("gamma", "n"), [(0.25, 4), (0.9, 4), (0.02, 5), (1.0, 10), (2.0, 30), (4.0, 400), (0.5, 1000)]
+    ("gamma", "n"),
+    [(0.25, 4), (0.9, 4), (0.02, 5), (1.0, 10), (0.05, 20), (0.3, 20), (2.0, 30), (4.0, 400), (0.5, 1000)],
 )
 def test_top_temperature_is_that_of_the_worst_number_of_tied_classes(gamma, n):
     others = [np.exp(-math.log(k) - np.geomspace(1e-3, 40, 4000)) for k in range(3, n + 1)]
@@ -208,10 +184,6 @@ def test_no_dip_just_above_the_largest_monotone_gamma():
     """There the dip ends before the search for it begins, and is shallower than rounding."""
     gamma = largest_monotone_gamma() * (1 + 1e-9)
     assert beta_minimum(gamma) == (0.0, beta_at_zero(gamma))
-
-
-def test_small_radius():
-    assert temperature_bounds(4.0, 0.005) == pytest.approx((1 / beta_at_zero(4.0),) * 2, rel=1e-5)
 
 
 @settings(max_examples=30, deadline=None)
@@ -243,12 +215,3 @@ def test_negative_gamma_turns_the_ends_round(gamma, radius):
     zero = gamma + 1 - gamma * (2 * math.log(2) - 1) / (1 + gamma * math.log(2))
     expected = 1 / zero, 1 / float(beta_reference(radius, gamma))
     assert temperature_bounds(gamma, radius) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("gamma", [6.0, 10.0, 300.0])
-def test_where_beta_is_smallest(gamma):
-    s, least = beta_minimum(gamma)
-    assert least == pytest.approx(float(lowest_reference(gamma)), rel=1e-12)
-    slopes = [float(beta_reference(s * (1 + h), gamma) - beta_reference(s, gamma)) for h in (-1e-3, 1e-3)]
-    assert min(slopes) > 0  # a step of a thousandth to either side is higher
-    assert beta_minimum(1.0) == (0.0, pytest.approx(2 - (2 * math.log(2) - 1) / (1 + math.log(2)), rel=1e-14))

@@ -1,37 +1,64 @@
-"""Data and methods of the calibrators that other authors' libraries fit."""
+"""Calibrators of every kind, and data for them."""
 
 import numpy as np
 import pytest
 from scipy.special import softmax
 from sklearn.base import clone
 
-from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import (
     BetaCalibration,
     HistogramBinning,
     IsotonicCalibration,
+    VennAbersCalibration,
 )
-from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
-from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.calibrators.seen_classes import (
+    DirichletCalibration,
+    SeenClassesCalibrator,
+    StructuredMatrixScaling,
+)
+from focal_lib.calibration.calibrators.temperature import AsGiven, TemperatureScaling
 
+FEW = {"gammas": (-0.5, 0.0, 0.5, 2.0), "temperatures": np.arange(1, 100) / 20}
 METHODS = {
+    "as given": AsGiven(),
+    "temperature": TemperatureScaling(),
+    "temperature, ece": TemperatureScaling("ece", temperatures=FEW["temperatures"]),
+    "temperature, adaptive ece": TemperatureScaling("adaptive-ece", temperatures=FEW["temperatures"]),
+    "focal, newton": FocalTemperatureScaling("nll", "newton", shrinkage=3.0),
+    "focal, nll on the grid": FocalTemperatureScaling("nll", "grid", **FEW),
+    "focal, adaptive ece": FocalTemperatureScaling("adaptive-ece", "grid", shrinkage=3.0, **FEW),
+    "focal, ece on a line": FocalTemperatureScaling("ece", "line", **FEW),
+    "vector": VectorScaling(1e-3),
+    "matrix": MatrixScaling(1e-3),
     "histogram": HistogramBinning(),
-    "histogram, mass": HistogramBinning(10, "mass"),
+    "histogram, mass": HistogramBinning(6, "mass"),
     "isotonic": IsotonicCalibration(),
     "beta": BetaCalibration(),
-    "dirichlet": DirichletCalibration(),
+    "dirichlet": DirichletCalibration(tol=1e-10),
     "venn-abers": VennAbersCalibration(),
     "structured-matrix": StructuredMatrixScaling(),
 }
 NEEDS = {"beta": "betacal", "venn-abers": "venn_abers", "structured-matrix": "probmetrics"}
 
 
+def unfitted(name):
+    """A calibrator that is not fitted; the test is left out where its library is not installed."""
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    return clone(METHODS[name])
+
+
 @pytest.fixture(params=METHODS)
 def method(request):
-    """Each calibrator of a library, not fitted."""
-    if request.param in NEEDS:
-        pytest.importorskip(NEEDS[request.param])
-    return clone(METHODS[request.param])
+    return unfitted(request.param)
+
+
+@pytest.fixture(params=[name for name, kind in METHODS.items() if isinstance(kind, SeenClassesCalibrator)])
+def of_library(request):
+    """A calibrator that another library fits."""
+    return unfitted(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from focal_lib.calibration.calibrators import newton
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.missing_options import MISSING
+from focal_lib.calibration.logit_sets import MISSING
 from focal_lib.metrics.scores import nll
 from focal_lib.theory.maps import focal_log_probs
 
@@ -93,16 +93,6 @@ def test_one_sample_out_of_all_proportion_does_not_move_the_minimum(synthetic_lo
     assert TemperatureScaling("nll").fit(z, y).temperature_ == pytest.approx(wanted, rel=1e-3)
 
 
-@pytest.mark.slow
-def test_known_parameters_are_recovered(synthetic_logits):
-    z, y = synthetic_logits(200_000, 5, temperature=1.7)
-    assert TemperatureScaling("nll").fit(z, y).temperature_ == pytest.approx(1.7, rel=0.02)
-    z, y = synthetic_logits(200_000, 5, temperature=1.5, gamma=1.0)
-    found = FocalTemperatureScaling("nll", "newton").fit(z, y)
-    assert found.gamma_ == pytest.approx(1.0, abs=0.15)
-    assert found.temperature_ == pytest.approx(1.5, rel=0.08)
-
-
 @settings(deadline=None, max_examples=3, phases=(Phase.explicit, Phase.generate))
 @example(-0.84375, 3.0, 0)  # a second minimum lies at gamma -0.41
 @given(st.floats(-0.85, 6.0), st.floats(0.5, 3.0), st.integers(0, 10**6))
@@ -116,7 +106,7 @@ def test_newton_recovers_what_made_the_labels(synthetic_logits, gamma, temperatu
     assert found.objective_ <= nll(truth, y) + 1e-12
 
 
-@pytest.mark.parametrize("factor", [1e-7, 1e5, 1e7])
+@pytest.mark.parametrize("factor", [1e-90, 1e-7, 1e7, 1e20])
 @pytest.mark.parametrize("method", [TemperatureScaling(), FocalTemperatureScaling("nll", "newton")])
 def test_the_scale_of_the_logits_does_not_matter(synthetic_logits, factor, method):
     z, y = synthetic_logits(500, 5)

@@ -1,6 +1,5 @@
-"""Histogram binning, isotonic regression and beta calibration: agreement with their libraries, and their edges."""
+"""Calibrators of each class against the rest: agreement with their libraries, and their edges."""
 
-import sys
 import warnings
 
 import numpy as np
@@ -8,13 +7,13 @@ import pytest
 from scipy.special import softmax
 from scipy.stats import binned_statistic
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 
 from focal_lib.calibration.calibrators.one_vs_rest import (
     BetaCalibration,
     HistogramBinning,
     IsotonicCalibration,
+    VennAbersCalibration,
 )
 
 
@@ -44,13 +43,6 @@ def test_histogram_is_scipys_mean_a_bin(overconfident, binning):
         mean, _, index = binned_statistic(p[:, k], y == k, "mean", edges)
         columns.append(mean[index - 1])
     np.testing.assert_allclose(found.predict_proba(z), normalised(columns), atol=1e-12)
-
-
-def test_histogram_is_netcals(overconfident):
-    netcal = pytest.importorskip("netcal.binning")
-    (z, y), (other, _) = overconfident(), overconfident(seed=1)
-    expected = netcal.HistogramBinning(10).fit(softmax(z, -1), y).transform(softmax(other, -1))
-    np.testing.assert_allclose(HistogramBinning(10).fit(z, y).predict_proba(other), expected, atol=1e-12)
 
 
 def test_beta_is_betacals(overconfident):
@@ -87,15 +79,6 @@ def test_empty_bin_gives_its_middle():
     np.testing.assert_allclose(found.predict_proba(np.log([[0.75, 0.25]])), [[0.7, 0.3]])
 
 
-def test_missing_package_is_named(overconfident, monkeypatch):
-    monkeypatch.setitem(sys.modules, "betacal", None)
-    method = BetaCalibration()
-    with pytest.raises(ImportError, match=r"needs the package betacal: pip install betacal, or "):
-        method.fit(*overconfident(100))
-    with pytest.raises(NotFittedError):
-        method.predict(np.zeros((1, 4)))
-
-
 def test_betacal_does_not_silence_the_process(overconfident):
     pytest.importorskip("betacal")
     before = list(warnings.filters)
@@ -103,11 +86,11 @@ def test_betacal_does_not_silence_the_process(overconfident):
     assert warnings.filters == before
 
 
-def test_bad_parameters_and_other_classes(overconfident):
-    z, y = overconfident(100)
-    with pytest.raises(ValueError, match=r"n_bins must be at least 1\. Got 0"):
-        HistogramBinning(0).fit(z, y)
-    with pytest.raises(ValueError, match=r"binning must be 'width' or 'mass'\. Got 'even'"):
-        HistogramBinning(binning="even").fit(z, y)
-    with pytest.raises(ValueError, match="the 4 classes of fit"):
-        IsotonicCalibration().fit(z, y).predict(z[:, :3])
+def test_venn_abers_is_its_authors(overconfident):
+    package = pytest.importorskip("venn_abers.venn_abers")
+    (z, y), (other, _) = overconfident(), overconfident(seed=1)
+    fit = VennAbersCalibration().fit(z, y)
+    for one in (other, z):
+        expected, _ = package.predict_proba_prefitted_va(softmax(z, -1), y, softmax(one, -1), va_tpe="one_vs_rest")
+        np.testing.assert_allclose(fit.predict_proba(one), expected, atol=1e-12)
+    assert len(fit.low_values_) == len(fit.low_thresholds_) + 4 < 1000

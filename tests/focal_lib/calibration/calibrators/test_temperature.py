@@ -6,7 +6,6 @@ from scipy.special import softmax
 from sklearn.calibration import _TemperatureScaling
 from sklearn.exceptions import ConvergenceWarning
 
-from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.metrics.bins import adaptive_ece, ece
 
@@ -36,10 +35,3 @@ def test_an_ece_is_minimised_over_the_grid(synthetic_logits, objective, referenc
     assert found.objective_ == pytest.approx(reference(found.predict_proba(z), y), abs=1e-12)
     assert found.gamma_ == 0
     assert found.optimal_
-
-
-def test_the_simple_method_does_not_come_from_the_complex_one():
-    assert not issubclass(TemperatureScaling, FocalTemperatureScaling)
-    assert set(TemperatureScaling().get_params()) == {"objective", "temperatures", "n_bins"}
-    with pytest.raises(TypeError):
-        TemperatureScaling("nll", (1.0, 2.0))  # options by name

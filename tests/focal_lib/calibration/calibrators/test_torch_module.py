@@ -15,7 +15,7 @@ from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScalin
 from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
-from focal_lib.calibration.onnx_file import write_onnx
+from focal_lib.calibration.saved import write_onnx
 from focal_lib.theory.maps import focal_log_probs
 from tests.quick import first_is_quick
 

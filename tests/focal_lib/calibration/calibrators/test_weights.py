@@ -4,50 +4,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from focal_lib.calibration.calibrators.as_given import AsGiven
-from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
-from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
-from focal_lib.calibration.calibrators.one_vs_rest import (
-    BetaCalibration,
-    HistogramBinning,
-    IsotonicCalibration,
-)
-from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
-from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.calibrators.temperature import AsGiven, TemperatureScaling
 from focal_lib.metrics.bins import adaptive_ece_of, ece_of
-from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
-from tests.focal_lib.calibration.calibrators.conftest import NEEDS
-
-FEW = {"gammas": (-0.5, 0.0, 0.5, 2.0), "temperatures": np.arange(1, 100) / 20}
-METHODS = {
-    "as given": AsGiven(),
-    "temperature": TemperatureScaling(),
-    "temperature, ece": TemperatureScaling("ece", temperatures=FEW["temperatures"]),
-    "temperature, adaptive ece": TemperatureScaling("adaptive-ece", temperatures=FEW["temperatures"]),
-    "focal, newton": FocalTemperatureScaling("nll", "newton", shrinkage=3.0),
-    "focal, nll on the grid": FocalTemperatureScaling("nll", "grid", **FEW),
-    "focal, adaptive ece": FocalTemperatureScaling("adaptive-ece", "grid", shrinkage=3.0, **FEW),
-    "focal, ece on a line": FocalTemperatureScaling("ece", "line", **FEW),
-    "vector": VectorScaling(1e-3),
-    "matrix": MatrixScaling(1e-3),
-    "histogram": HistogramBinning(),
-    "histogram, mass": HistogramBinning(6, "mass"),
-    "isotonic": IsotonicCalibration(),
-    "beta": BetaCalibration(),
-    "dirichlet": DirichletCalibration(tol=1e-10),
-    "venn-abers": VennAbersCalibration(),
-    "structured-matrix": StructuredMatrixScaling(),
-}
-
-
-@pytest.fixture(params=METHODS)
-def method(request):
-    if request.param in NEEDS:
-        pytest.importorskip(NEEDS[request.param])
-    return clone(METHODS[request.param])
+from tests.focal_lib.calibration.calibrators.conftest import METHODS, unfitted
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +27,6 @@ def test_a_weight_is_a_number_of_repetitions(weighted, method):
     assert isinstance(method, AsGiven) or np.abs(found - unweighted).max() > 1e-4
 
 
-def test_weights_of_one_and_zero_are_a_choice_of_samples(weighted, method):
-    z, y, w = weighted
-    found = method.fit(z, y, w > 0).predict_proba(z)
-    np.testing.assert_array_equal(found, clone(method).fit(z[w > 0], y[w > 0]).predict_proba(z))
-
-
 @pytest.mark.parametrize("name", ["temperature", "temperature, ece", "focal, nll on the grid", "vector", "histogram"])
 def test_only_the_ratio_of_weights_counts(weighted, name):
     """But for what counts samples: a prior, a penalty on a sum, quantiles, bins of equal mass."""
@@ -82,10 +37,9 @@ def test_only_the_ratio_of_weights_counts(weighted, name):
 
 @pytest.mark.parametrize("name", ["venn-abers", "structured-matrix"])
 def test_weights_that_a_library_cannot_count(weighted, name):
-    pytest.importorskip(NEEDS[name])
     z, y, w = weighted
     with pytest.raises(ValueError, match=r"sample_weight of \w+ must be whole numbers: its library counts samples"):
-        clone(METHODS[name]).fit(z, y, w / 2)
+        unfitted(name).fit(z, y, w / 2)
 
 
 @pytest.mark.parametrize("name", ["temperature", "focal, newton", "focal, adaptive ece", "vector", "isotonic"])
@@ -124,10 +78,8 @@ def test_weights_that_are_refused(weights, message):
         TemperatureScaling().fit(np.eye(3, 2), np.array([0, 1, 0]), weights)
 
 
-@pytest.mark.parametrize(
-    ("weighted_of", "of"), [(weighted_ece_of, ece_of), (weighted_adaptive_ece_of, adaptive_ece_of)]
-)
-def test_eces_of_repeated_samples(weighted_of, of):
+@pytest.mark.parametrize("of", [ece_of, adaptive_ece_of])
+def test_eces_of_repeated_samples(of):
     rng = np.random.default_rng(1)
     for n in (7, 40, 333):
         confidence, correct = rng.random(n), rng.integers(0, 2, n).astype(float)
@@ -135,8 +87,8 @@ def test_eces_of_repeated_samples(weighted_of, of):
         w = rng.integers(0, 5, n)
         w[0] = 1
         repeated = of(np.repeat(confidence, w), np.repeat(correct, w))
-        assert weighted_of(confidence, correct, w.astype(float)) == pytest.approx(repeated, abs=1e-12)
-        assert weighted_of(confidence, correct, np.ones(n)) == pytest.approx(of(confidence, correct), abs=1e-12)
+        assert of(confidence, correct, weights=w.astype(float)) == pytest.approx(repeated, abs=1e-12)
+        assert of(confidence, correct, weights=np.ones(n)) == pytest.approx(of(confidence, correct), abs=1e-12)
 
 
 def test_bins_of_equal_weight_share_a_sample():
@@ -145,7 +97,7 @@ def test_bins_of_equal_weight_share_a_sample():
     first = 0.25 * 0.6 + 1.5 * (0.8 - 1)
     second = 0.25 * (0.8 - 1) + 1.5 * (0.9 - 1)
     expected = (abs(first) + abs(second)) / 3.5
-    assert weighted_adaptive_ece_of(confidence, correct, w, 2) == pytest.approx(expected, abs=1e-15)
+    assert adaptive_ece_of(confidence, correct, 2, w) == pytest.approx(expected, abs=1e-15)
 
 
 def test_the_surface_takes_weights(weighted):

@@ -8,8 +8,7 @@ import pytest
 import torch
 from scipy.special import expit, log_expit, softmax
 
-from focal_lib.calibration.logit_sets import LogitSet, fit_and_test_sets, split
-from focal_lib.calibration.missing_options import MISSING
+from focal_lib.calibration.logit_sets import MISSING, LogitSet, fit_and_test_sets, split
 from focal_lib.tool.inputs.logits_file import read_logits
 
 RNG = np.random.default_rng(0)

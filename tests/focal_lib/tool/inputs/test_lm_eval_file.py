@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from focal_lib.calibration.missing_options import MISSING
+from focal_lib.calibration.logit_sets import MISSING
 from focal_lib.tool.inputs.logits_file import read_logits
 
 RNG = np.random.default_rng(0)

@@ -12,9 +12,8 @@ from scipy.special import softmax
 from focal_lib.calibration import TemperatureScaling
 from focal_lib.calibration.methods import TEMPERATURE
 from focal_lib.cli import main
-from focal_lib.metrics.confusion import confusion_by_confidence
 from focal_lib.metrics.net_benefit import net_benefit
-from focal_lib.metrics.per_class import class_reliability
+from focal_lib.metrics.per_class import class_reliability, confusion_by_confidence
 from focal_lib.metrics.risk_coverage import risk_coverage
 from focal_lib.metrics.scores import top_label
 from focal_lib.tool import calibrate, decide

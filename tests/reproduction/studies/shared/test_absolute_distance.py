@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from focal_lib.losses.focal_calibration import FocalCalibrationLoss
+from focal_lib.losses.focal import FocalCalibrationLoss
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.studies.shared.absolute_distance import absolute_calibration_log_probs
 
