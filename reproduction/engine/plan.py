@@ -18,15 +18,18 @@ import numpy as np
 from focal_lib.threads import one_thread
 from reproduction.engine.cost import images_to_train
 from reproduction.engine.data import check_name, load
-from reproduction.engine.data.images import count_training_images
-from reproduction.engine.data.samples import random_samples
+from reproduction.engine.data.dataset import Dataset, Split
+from reproduction.engine.data.images import count_training_images, find_image_set
 from reproduction.engine.data.text import TEXT_SETS
+from reproduction.engine.data.tokens import WORDS, balanced_tree, encode_trees
 from reproduction.engine.files import DiskFull
 from reproduction.engine.machine import cores_here, machine_of, spell_cores
 from reproduction.engine.spec import Spec
 
 if TYPE_CHECKING:
     import torch
+
+_LEAVES = 19  # of a sentence of SST on the average (Socher et al. 2013)
 
 
 def check_runs(specs: Iterable[Spec], *, files: bool = True) -> None:
@@ -88,6 +91,24 @@ def check_disk(specs: Iterable[Spec], root: Path) -> None:
     free = shutil.disk_usage(next(path for path in (root, *root.absolute().parents) if path.exists())).free / 1e9
     if free < needed:
         raise DiskFull(f"{root} must have room for the weights of the runs, {needed:.2f} GB. Got {free:.2f} GB free.")
+
+
+def random_samples(name: str, n: int) -> Dataset | None:
+    """n random samples of the shape that a published data set has, read from no file; None of another data set."""
+    rng = np.random.default_rng(0)
+    if (images := find_image_set(name)) is not None:
+        channels, side = images.shape
+        pixels = rng.integers(256, size=(n, side, side, channels), dtype=np.uint8)
+        part = Split(pixels, rng.integers(images.classes, size=n))
+        return Dataset(name, images.classes, part, part)
+    if (texts := TEXT_SETS.get(name)) is None:
+        return None
+    words, classes = tuple(map(str, range(WORDS))), texts.classes or 10
+    drawn = rng.integers(1, WORDS, (n, texts.length or _LEAVES), dtype=np.int32)
+    if texts.kind == "trees":
+        drawn = encode_trees([balanced_tree([words[i] for i in row]) for row in drawn], words)
+    part = Split(drawn, rng.integers(classes, size=n))
+    return Dataset(name, classes, part, part, kind=texts.kind, vocabulary=words)
 
 
 def say_hours(specs: Iterable[Spec], device: str = "auto", *, cores: int = 0) -> list[str]:

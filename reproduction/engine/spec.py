@@ -58,7 +58,7 @@ class Spec:
     learning_rate: float = _setting(0.0, "at the start; 0: as in the recipe", 0)
     evaluate_every: int = _setting(5, "epochs between rows of the history, and between checkpoints", 1)
     precision: str = _setting("recipe", "float32, or bf16 within the network; recipe: as in the recipe", later=True)
-    keep_every: int = _setting(0, "epochs between weights that are kept; 0: those of the end alone", 0, later=True)
+    keep_every: int = _setting(0, "epochs between test logits that are kept; 0: those of the end alone", 0, later=True)
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -157,6 +157,25 @@ class Spec:
         given = {f.name: getattr(self, f.name) for f in fields(self) if f.name in uses or _differs(self, f)}
         texts = ((n, str(v).removesuffix(".0") if isinstance(v, float) else str(v)) for n, v in given.items())
         return " ".join(["focal run", *(f"-p {name} {text}" for name, text in texts)])
+
+
+def describe_parameters() -> list[tuple[str, str]]:
+    """Each field of a specification, for --help: what it means, what it may be and its default."""
+    from reproduction.engine.data import DATASETS  # slow to import, as networks are
+    from reproduction.engine.models import MODELS
+
+    choices = {"dataset": DATASETS, "model": MODELS, "recipe": RECIPES, "precision": ("recipe", *PRECISIONS)}
+    choices["loss"] = [f"{name} ({', '.join(uses)})" if uses else name for name, uses in LOSSES.items()]
+    found = []
+    for own in fields(Spec):
+        if own.name in choices:
+            allowed = f"One of {', '.join(choices[own.name])}."
+        else:
+            kind, most = "whole number" if own.type == "int" else "number", own.metadata["maximum"]
+            allowed = f"A {kind} >= {own.metadata['minimum']}{'' if most is None else f', at most {most}'}."
+        default = {"gamma": "none, but 0 for focal", "lam": "none"}.get(own.name, own.default)
+        found.append((own.name, f"{own.metadata['meaning']}. {allowed} Default: {default}."))
+    return found
 
 
 def _named(what: Spec | Recipe) -> dict[str, Any]:

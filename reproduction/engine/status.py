@@ -18,6 +18,7 @@ from reproduction.engine.store import (
     LOG,
     LOGITS,
     SPEC,
+    VERSION,
     WEIGHTS,
     OtherSpecification,
     RunDamaged,
@@ -28,7 +29,6 @@ from reproduction.engine.store import (
     run_folder,
     version_of,
 )
-from reproduction.engine.version import VERSION
 
 CALL_AGAIN = 75  # exit status: the next call goes on (EX_TEMPFAIL)
 _NO_CALL_HELPS = ("failed", "newer", "other")
@@ -88,7 +88,7 @@ def _state(spec: Spec, folder: Path, root: str | Path | None) -> tuple[str, str]
     if (folder / FAILURE).is_file():
         return "failed", _failure(folder / FAILURE)
     if not checkpoint.is_file() and (folder / WEIGHTS).is_file():
-        return "damaged", f"no {LOGITS}; the next call makes it from {WEIGHTS}, if that is whole"
+        return "damaged", f"no {LOGITS}"
     return ("stopped", _age(checkpoint)) if folder.is_dir() else ("waiting", "")
 
 

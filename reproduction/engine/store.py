@@ -27,7 +27,10 @@ from reproduction.checkout import ROOT, require_checkout
 from reproduction.engine.cost import Compute
 from reproduction.engine.grids import default_grid, read_grid
 from reproduction.engine.spec import Spec
-from reproduction.engine.version import VERSION
+
+# Of the code that trains: a run is current while its record bears this number. Raise it when the numbers of a run
+# change, and only then: every finished run is then made anew. test_version.py notices when the code has changed.
+VERSION = 1
 
 # what a finished run is, the logits last: their presence ends it
 SPEC, HISTORY, WEIGHTS, LOGITS = "spec.json", "history.parquet", "weights.pt", "logits.npz"
@@ -115,7 +118,7 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
     """
     folder = run_folder(spec, root)
     if not (folder / LOGITS).exists():
-        raise RunMissing(f"{_named(spec)} is not there, or not finished. It is made by: {_command(spec, root)}")
+        raise RunMissing(f"{named(spec)} is not there, or not finished. It is made by: {_command(spec, root)}")
     record = read_record(spec, folder, root)
     history = checked_bytes(folder, record, HISTORY)
     logits = _read(folder / LOGITS)
@@ -128,7 +131,7 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
         validation, test, compute = parts["validation"], parts["test"], Compute.of_record(record)
         by_epoch = _by_epoch(arrays, test.labels)
     except _UNREADABLE as error:
-        raise RunDamaged(f"{_named(spec)} in {folder} must be whole. Got {type(error).__name__}: {error}.") from None
+        raise RunDamaged(f"{named(spec)} in {folder} must be whole. Got {type(error).__name__}: {error}.") from None
     if not whole:
         raise RunDamaged(f"{folder / LOGITS} must match its checksum. It does not.")
     return Result(spec, frame, validation, test, parts.get("train"), version_of(record), compute, by_epoch)
@@ -160,11 +163,9 @@ def read_record(spec: Spec, folder: Path, root: str | Path | None = None) -> dic
         record: dict[str, Any] = json.loads(content)
         given, _ = record["spec"], record["checksum"]
         version_of(record)
-        for described in dict(record.get("files") or {}).values():
-            dict(described)
     except _UNREADABLE as error:
         raise RunDamaged(
-            f"{_named(spec)} in {folder} must have a readable {SPEC}. Got {type(error).__name__}: {error}."
+            f"{named(spec)} in {folder} must have a readable {SPEC}. Got {type(error).__name__}: {error}."
         ) from None
     if given != spec.as_dict:
         raise OtherSpecification(
@@ -237,7 +238,7 @@ def load_runs(path: str | Path | None = None, root: str | Path | None = None, *,
             results.append(load(spec, root))
         except RunMissing:
             missing = sum(not (run_folder(s, root) / LOGITS).exists() for s in specs)
-            message = f"{missing} of {len(specs)} runs are not there, {_named(spec)} first. They are made by: {command}"
+            message = f"{missing} of {len(specs)} runs are not there, {named(spec)} first. They are made by: {command}"
             raise RunMissing(message) from None
         except RunDamaged as error:
             is_copy = not (run_folder(spec, root) / LOG).is_file()
@@ -261,7 +262,8 @@ def require_one_version(results: Iterable[Result]) -> None:
         raise SeveralVersions(f"runs must be of one version of the training code. Got {listed}.")
 
 
-def _named(spec: Spec) -> str:
+def named(spec: Spec) -> str:
+    """A run in messages: 'run 0123456789abcdef (focal 3, seed 0)'."""
     return f"run {spec.digest} ({spec.name})"
 
 

@@ -5,7 +5,7 @@ Each is looked for in `FOCAL_DATA/<name>` first: `train.npz` and `test.npz` for 
 downloads of torchvision, scikit-learn and pip, and kept under `FOCAL_CACHE` (default: the user's cache folder).
 
 `cifar10-c-<corruption>-<severity>` is CIFAR-10 with its test images corrupted: those of the published file where it is
-given, see `cifar10_c`, else made here, see `corruptions`; with frost from photographs, see `frost_photographs`.
+given, else made here, see `corruptions`; with frost from photographs, see `frost_photographs`.
 
     python -m reproduction.engine.data fashion-mnist     # fetch it, or say why not
 """
@@ -15,11 +15,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reproduction.engine.data import places
-from reproduction.engine.data.cifar10_c import SEVERITIES, is_published, read_published
-from reproduction.engine.data.corruptions import CORRUPTION_KINDS, CORRUPTIONS, corrupt
+from reproduction.engine.data.corruptions import (
+    CORRUPTION_KINDS,
+    CORRUPTIONS,
+    SEVERITIES,
+    corrupt,
+    is_published,
+    read_published,
+)
 from reproduction.engine.data.dataset import Dataset, Split, split
-from reproduction.engine.data.fashion_mnist import CLASSES
-from reproduction.engine.data.images import IMAGE_SETS, load_images
+from reproduction.engine.data.images import CLASSES, IMAGE_SETS, load_images
 from reproduction.engine.data.sources import SOURCES, DataSource, find_source
 from reproduction.engine.data.text import TEXT_SETS, load_text
 

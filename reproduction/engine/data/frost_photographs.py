@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from reproduction.engine.data import places
-from reproduction.engine.data.packages import read_wheel
 
 PACKAGE, WHEEL = "imagecorruptions", "imagecorruptions==1.1.2"
 FILES = {  # name -> SHA-256; the wheel has a sixth, of which its authors' code makes no use
@@ -52,7 +51,7 @@ def _folder() -> Path:
 
 
 def _from_wheel(folder: Path) -> None:
-    for member, content in read_wheel(WHEEL, [f"{PACKAGE}/frost/{name}" for name in FILES]).items():
+    for member, content in places.read_wheel(WHEEL, [f"{PACKAGE}/frost/{name}" for name in FILES]).items():
         (folder / Path(member).name).write_bytes(content)
     _check(folder)
 

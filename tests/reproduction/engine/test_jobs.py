@@ -6,10 +6,8 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -20,7 +18,7 @@ from reproduction.engine import jobs
 from reproduction.engine.grids import read_grid
 from reproduction.engine.run import run
 from reproduction.engine.status import CALL_AGAIN, status
-from reproduction.engine.version import VERSION
+from reproduction.engine.store import VERSION
 from tests.reproduction.conftest import SMALL
 
 MARKER = f"finished-{VERSION}"
@@ -176,29 +174,12 @@ def test_runs_whose_data_are_not_to_be_had_failed(ended):
     assert list(found.values()) == ["finsen was not found."]  # its two runs have one name
 
 
-def test_all_failed_where_snakemake_began_nothing(ended, monkeypatch):
-    """As of an option it does not know: a next call would begin nothing, too."""
-    assert ended(GRID, {}, minutes=9)["focal 1, seed 0"].startswith("Snakemake ended before it began a job")
-    assert ended(GRID, {"run-other": ""}, minutes=9) == {}
-    assert ended(GRID, {}, minutes=1e-9) == {}  # the time was up before
-
-
 def test_what_another_process_did_in_the_meantime_has_not_failed(finished, ended, tmp_path):
     spec, folder, _ = finished
     (tmp_path / "runs").mkdir()
     folder.rename(tmp_path / "runs" / spec.digest)
     content = "\n".join(f"{name}: {value}" for name, value in {**SMALL, "gamma": 2}.items())
     assert ended(content, {spec.name: "Error: no room\n"}) == {}
-
-
-def test_a_full_disk_that_had_no_room_for_a_word(ended, monkeypatch):
-    room, two = {"free": 10**6}, GRID.replace("gamma: 1", "gamma: [0, 1]").replace("[1e-3, 1e30]", "1e-2")
-    monkeypatch.setattr(jobs.shutil, "disk_usage", lambda path: SimpleNamespace(**room))
-    assert ended(two, {"run-other": ""}) == {}
-    room["free"] = 0
-    found = ended(two, {"focal 1, seed 0": "Error: no\n"})
-    assert found["focal 1, seed 0"] == "no"
-    assert re.fullmatch(r"the disk of .*runs is full: 0 bytes are left", found["cross-entropy, seed 0"])
 
 
 @pytest.mark.slow
@@ -238,13 +219,6 @@ signal.signal(signal.SIGTERM, lambda *_: sys.exit(print("ended", flush=True)))
 print("begun", flush=True)
 signal.pause()
 """
-WAITS_FOR_ITS_JOB = """
-import signal, subprocess, sys
-job = subprocess.Popen([sys.executable, "-c", "import signal; signal.alarm(10); signal.pause()"])
-signal.signal(signal.SIGTERM, lambda *_: print("waits", flush=True))
-print("begun", flush=True)
-print("job ended by", -job.wait(), flush=True)
-"""
 
 
 @pytest.fixture
@@ -275,16 +249,6 @@ def test_a_grid_that_is_ended_ends_snakemake_and_cleans_up(begun, tmp_path, numb
     assert not list((tmp_path / "runs").glob(".logs-*"))
 
 
-def test_a_grid_that_is_ended_twice_ends_the_runs_at_work(begun, tmp_path):
-    process = begun(WAITS_FOR_ITS_JOB)
-    process.terminate()
-    assert process.stdout.readline() == "waits\n"
-    process.terminate()
-    assert process.stdout.readline() == f"job ended by {signal.SIGTERM:d}\n"
-    assert process.wait(10) == 128 + signal.SIGTERM
-    assert not list((tmp_path / "runs").glob(".logs-*"))
-
-
 def test_a_grid_outlives_its_terminal_under_nohup(begun):
     process = begun(ENDS, "nohup")
     process.send_signal(signal.SIGHUP)
@@ -309,14 +273,6 @@ def test_after_its_minutes_snakemake_is_to_begin_no_further_job():
     assert jobs._wait(process, 0.1 / 60) == 0
     assert time.monotonic() - started >= 0.1
     assert process.stdout.read() == b"ended\n"
-
-
-def test_who_waits_elsewhere_than_in_the_main_thread_answers_no_signals():
-    found = []
-    thread = threading.Thread(target=lambda: found.append(jobs._wait(child("print('begun')"), None)))
-    thread.start()
-    thread.join()
-    assert found == [0]
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,11 @@ from reproduction.checkout import ROOT
 from reproduction.engine import models, plan
 from reproduction.engine.cost import images_to_train
 from reproduction.engine.data.images import IMAGE_SETS
-from reproduction.engine.data.samples import random_samples
 from reproduction.engine.data.text import TEXT_SETS
 from reproduction.engine.files import DiskFull
 from reproduction.engine.grids import read_grid
 from reproduction.engine.machine import machine_name, spell_cores
-from reproduction.engine.plan import check_disk, check_runs, say_hours
+from reproduction.engine.plan import check_disk, check_runs, random_samples, say_hours
 from reproduction.engine.spec import Spec
 from reproduction.engine.step import WAYS
 from reproduction.engine.trainer import Trainer

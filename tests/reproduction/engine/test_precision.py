@@ -1,7 +1,6 @@
 """Mixed precision on a CPU: the head and the logits stay float32, and a run resumes bitwise."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -83,15 +82,6 @@ def test_a_run_in_bf16_says_so_and_resumes_bitwise(small, tmp_path, monkeypatch,
     exact = run(small(**given, precision="float32"), tmp_path / "whole")
     assert np.abs(exact.test.logits - whole.test.logits).max() > 1e-3
     assert (torch.from_numpy(whole.test.logits).bfloat16().float().numpy() == whole.test.logits).mean() < 0.1
-
-
-@pytest.mark.parametrize(
-    ("precision", "has", "said"), [("bf16", False, 1), ("bf16", True, 0), ("bf16", None, 0), ("float32", False, 0)]
-)
-def test_a_run_in_bf16_says_that_the_processor_lacks_it(small, tmp_path, monkeypatch, caplog, precision, has, said):
-    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "computes_bf16", lambda: has)
-    run(small(model="mlp", epochs=1, precision=precision), tmp_path, "cpu")
-    assert caplog.text.count("cross-entropy, seed 0: bf16 will be slow here: ") == said
 
 
 def test_precision_names_a_run_only_where_it_is_chosen():

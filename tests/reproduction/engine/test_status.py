@@ -1,7 +1,5 @@
 """Where runs stand: by the files that are there, without reading the large ones."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -67,7 +65,7 @@ def test_another_call_is_asked_for_only_where_it_helps():
         ("history.parquet", None, ("damaged", "must hold history.parquet. It does not")),
         ("weights.pt", lambda c: c[:-100], ("done", "but weights.pt ")),
         ("weights.pt", None, ("done", "but no weights.pt: --again trains it anew")),
-        ("logits.npz", None, ("damaged", "no logits.npz; the next call makes it from weights.pt")),
+        ("logits.npz", None, ("damaged", "no logits.npz")),
         ("spec.json", None, ("damaged", "must hold spec.json. It does not")),
     ],
 )
@@ -143,14 +141,3 @@ def test_a_flipped_bit_of_the_logits_is_seen_where_all_is_read(finished, tmp_pat
     (one,) = status([spec], tmp_path, whole=True)
     assert one.state == "damaged"
     assert "must be whole" in one.detail or "must match its checksum" in one.detail
-
-
-@pytest.mark.parametrize("given", ['"files": 3', '"files": {"history.parquet": null}', '"training_version": 1e999'])
-def test_a_record_that_holds_nonsense_is_damage(finished, tmp_path, given):
-    spec, folder, _ = finished
-    record = json.loads((folder / "spec.json").read_text())
-    record |= json.loads("{" + given + "}")
-    (folder / "spec.json").write_text(json.dumps(record).replace("Infinity", "1e999"))
-    (one,) = status([spec], tmp_path)
-    assert one.state == "damaged"
-    assert "must have a readable spec.json" in one.detail

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reproduction.engine import data
-from reproduction.engine.data import fashion_mnist, images
+from reproduction.engine.data import images
 
 
 @pytest.fixture(autouse=True)
@@ -15,8 +15,8 @@ def nowhere(tmp_path, monkeypatch):
     """No data set anywhere, unless a test puts one there."""
     monkeypatch.setenv("FOCAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FOCAL_DATA", raising=False)
-    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", tmp_path / "no-debian")
-    monkeypatch.setattr(fashion_mnist, "apt_download", _refuse)
+    monkeypatch.setattr(images, "DEBIAN_FOLDER", tmp_path / "no-debian")
+    monkeypatch.setattr(images, "apt_download", _refuse)
     monkeypatch.setattr(images, "_torchvision", _refuse)
 
 
@@ -48,12 +48,12 @@ def test_debian_files_are_read_and_cached(tmp_path, monkeypatch):
     folder = tmp_path / "debian"
     folder.mkdir()
     rng = np.random.default_rng(0)
-    for (pictures, labels), n in zip(fashion_mnist.FILES.values(), (12, 6), strict=True):
+    for (pictures, labels), n in zip(images.IDX_FILES, (12, 6), strict=True):
         write_idx(folder / pictures, rng.integers(0, 256, (n, 28, 28), dtype=np.uint8))
         write_idx(folder / labels, rng.integers(0, 10, n, dtype=np.uint8))
-    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", folder)
+    monkeypatch.setattr(images, "DEBIAN_FOLDER", folder)
     first = data.load("fashion-mnist")
-    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", tmp_path / "gone")
+    monkeypatch.setattr(images, "DEBIAN_FOLDER", tmp_path / "gone")
     second = data.load("fashion-mnist")
     np.testing.assert_array_equal(first.train.inputs, second.train.inputs)
     assert len(second.test) == 6
@@ -75,9 +75,9 @@ def test_apt_failure_is_a_reason_not_a_crash(monkeypatch, tmp_path):
     def fail(command, **_):
         raise subprocess.CalledProcessError(100, command, stderr="E: Unable to locate package")
 
-    monkeypatch.setattr(fashion_mnist.subprocess, "run", fail)
+    monkeypatch.setattr(images.subprocess, "run", fail)
     with pytest.raises(RuntimeError, match="Unable to locate"):
-        fashion_mnist.apt_download("dataset-fashion-mnist", tmp_path)
+        images.apt_download("dataset-fashion-mnist", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_damaged_idx(tmp_path, content, message):
     path = tmp_path / "x.gz"
     path.write_bytes(gzip.compress(content))
     with pytest.raises(ValueError, match=message):
-        fashion_mnist.read_idx(path)
+        images.read_idx(path)
 
 
 def test_wrong_content(write_npz, tmp_path, monkeypatch):
@@ -150,7 +150,7 @@ def test_a_damaged_gzip_file_is_named(tmp_path, damage):
     write_idx(tmp_path / "x.gz", np.arange(200, dtype=np.uint8))
     (tmp_path / "x.gz").write_bytes(damage((tmp_path / "x.gz").read_bytes()))
     with pytest.raises(ValueError, match=rf"{tmp_path / 'x.gz'} must be a whole gzip file. Got "):
-        fashion_mnist.read_idx(tmp_path / "x.gz")
+        images.read_idx(tmp_path / "x.gz")
 
 
 def test_nothing_is_unpickled(write_npz, tmp_path, monkeypatch):

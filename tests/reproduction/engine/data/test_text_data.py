@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from reproduction.engine import data
-from reproduction.engine.data import news, text, tokens, trees, vectors
+from reproduction.engine.data import news, snippets, text, tokens, vectors
 
 
 @pytest.fixture(autouse=True)
@@ -111,11 +111,11 @@ def test_movie_reviews_keep_the_votes(write_reviews, own):
 
 
 def test_trees():
-    tree = trees.parse_tree("(3 (2 It) (4 (3 works) (2 .)))")
+    tree = tokens.parse_tree("(3 (2 It) (4 (3 works) (2 .)))")
     assert tree.label == 3
-    assert tree.children[1].children[0] == trees.Tree(3, "works", ())
+    assert tree.children[1].children[0] == tokens.Tree(3, "works", ())
     words = ("", "<unknown>", "it", ".")
-    encoded = trees.encode_trees([tree, trees.parse_tree("(4 it)")], words)
+    encoded = tokens.encode_trees([tree, tokens.parse_tree("(4 it)")], words)
     # root: children 1 and 2, height 2; 'it'; inner node: children 3 and 4; 'works' is unknown; '.'
     np.testing.assert_array_equal(
         encoded[0], [[1, 2, -1, 2], [-1, -1, 2, 0], [3, 4, -1, 1], [-1, -1, 1, 0], [-1, -1, 3, 0]]
@@ -126,7 +126,7 @@ def test_trees():
 @pytest.mark.parametrize("line", ["(3 (2 It)", "(3 (2 It) (4 a) (1 b))", "it works", "(x it)", "(3 a) (2 b)", ""])
 def test_damaged_trees(line):
     with pytest.raises(ValueError, match=r"must (read like|be) '\("):
-        trees.parse_tree(line)
+        tokens.parse_tree(line)
 
 
 def test_sst_uses_its_published_validation_split(own):
@@ -224,8 +224,11 @@ FINSEN = "Category,Content\n" + "a,x\nb,y\n" * 5
 @pytest.mark.parametrize(
     ("name", "files", "file", "damage"),
     [
-        ("movie-reviews", {}, text.REVIEWS[0], lambda content: content[:-25]),
-        *(("movie-reviews", {}, text.REVIEWS[1], lambda content, cut=cut: content[:-cut]) for cut in (5, 15, 25, 40)),
+        ("movie-reviews", {}, snippets.REVIEWS[0], lambda content: content[:-25]),
+        *(
+            ("movie-reviews", {}, snippets.REVIEWS[1], lambda content, cut=cut: content[:-cut])
+            for cut in (5, 15, 25, 40)
+        ),
         *(
             ("sst", {f"{side}.txt": TREES for side in ("train", "dev", "test")}, "dev.txt", damage)
             for damage in (lambda content: content[:-5], lambda content: "", lambda content: "(2 so)\n")
