@@ -163,22 +163,6 @@ def test_a_full_machine_is_waited_for_until_the_time_is_up():
         assert 0.1 <= time.time() - started < 0.9  # not the second between two looks
 
 
-@pytest.mark.usefixtures("own_folder")
-def test_a_killed_job_frees_its_place(tmp_path):
-    code = (
-        "import sys, time; from reproduction.engine import locks; locks.tempfile.gettempdir = lambda: sys.argv[1]\n"
-        "with locks.place_on_a_gpu(1, ['a', 'b']) as device: print(device, flush=True); time.sleep(600)"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
-    assert process.stdout.readline() == b"cuda:0\n"
-    with place_on_a_gpu(1, ["a", "b"]) as device:
-        assert device == "cuda:1"
-    process.kill()
-    process.wait()
-    with place_on_a_gpu(1, ["a", "b"]) as device:
-        assert device == "cuda:0"
-
-
 def test_no_gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     with pytest.raises(ValueError, match=r"this machine has 0 GPUs. Got 'cuda'"), place_on_a_gpu(1):

@@ -12,7 +12,6 @@ from reproduction.engine.models.text import TOKEN_MODELS, TREE_MODELS
 from reproduction.engine.precision import Float32Linear, autocast, give_float32_head, pick_precision
 from reproduction.engine.run import run
 from reproduction.engine.spec import Spec
-from reproduction.engine.trainer import Trainer
 
 CPU = torch.device("cpu")
 
@@ -60,24 +59,14 @@ def test_logits_are_not_rounded():
 
 @pytest.mark.parametrize("how", [("resnet8", "cifar-cpu"), ("airbench-cnn", "cifar-one-cycle")], ids="-".join)
 @pytest.mark.slow
-def test_a_run_in_bf16_says_so_and_resumes_bitwise(small, tmp_path, monkeypatch, how):
+def test_a_run_in_bf16_says_so_and_resumes_bitwise(small, tmp_path, killed, how):
     given = {"model": how[0], "recipe": how[1], "gamma": 2.0}
     spec = small(**given, precision="bf16")
     whole = run(spec, tmp_path / "whole")
     record = json.loads((tmp_path / "whole" / spec.digest / "spec.json").read_text())
     assert record["precision"] == record["spec"]["training"]["precision"] == "bf16"
     assert record["step"] == "plain"
-    train_epoch = Trainer.train_epoch
-
-    def dying(self, *data):
-        if self.epoch == 2:
-            raise KeyboardInterrupt
-        return train_epoch(self, *data)
-
-    monkeypatch.setattr(Trainer, "train_epoch", dying)
-    with pytest.raises(KeyboardInterrupt):
-        run(spec, tmp_path / "killed")
-    monkeypatch.setattr(Trainer, "train_epoch", train_epoch)
+    killed(2, spec, tmp_path / "killed")
     np.testing.assert_array_equal(run(spec, tmp_path / "killed").test.logits, whole.test.logits)
     exact = run(small(**given, precision="float32"), tmp_path / "whole")
     assert np.abs(exact.test.logits - whole.test.logits).max() > 1e-3

@@ -7,8 +7,6 @@ from reproduction.engine.locks import held
 from reproduction.engine.run import run
 from reproduction.engine.status import CALL_AGAIN, exit_status, status
 
-UNREADABLE = "must have a readable spec.json"
-
 
 def state(spec, root):
     (entry,) = status([spec], root)
@@ -31,21 +29,13 @@ def test_states(finished, change_record, small, tmp_path):
         assert states() == [("running", "no checkpoint yet"), *rest]
     change_record(folder, training_version=0)
     assert states() == [("outdated", "training code 0, today's is 1"), *rest]
-    (folder / "spec.json").write_text("{")
-    assert states()[0][0] == "damaged"
-    assert UNREADABLE in states()[0][1]
-
-
-def test_states_of_what_cannot_be_read(finished, small, tmp_path):
-    spec, folder, _ = finished
-    failed = small(gamma=3)
-    (tmp_path / failed.digest).mkdir()
     for content in ("{", "[]", "{}"):
-        (tmp_path / failed.digest / "failed.json").write_text(content)
-        (folder / "spec.json").write_text(content)
-        assert state(spec, tmp_path)[0] == "damaged"
-        assert UNREADABLE in state(spec, tmp_path)[1]
-        assert state(failed, tmp_path) == ("failed", "for a reason that failed.json does not tell")
+        for path in (folder / "spec.json", tmp_path / others["failed"].digest / "failed.json"):
+            path.write_text(content)
+        damaged, failed, *_ = states()
+        assert damaged[0] == "damaged"
+        assert "must have a readable spec.json" in damaged[1]
+        assert failed == ("failed", "for a reason that failed.json does not tell")
 
 
 def test_another_call_is_asked_for_only_where_it_helps():
@@ -82,16 +72,6 @@ def test_what_is_cut_or_missing_is_seen(finished, change_record, tmp_path, name,
     assert expected[1] in found[1]
 
 
-def test_what_is_said_to_be_damaged_is_mended_by_the_next_call(finished, small, tmp_path):
-    spec, folder, _ = finished
-    for name in ("logits.npz", "history.parquet", "spec.json"):
-        path = folder / name
-        path.write_bytes(path.read_bytes()[:-100])
-        assert state(spec, tmp_path)[0] == "damaged"
-        run(spec, tmp_path)
-        assert state(spec, tmp_path) == ("done", "")
-
-
 def test_a_record_of_another_run_is_seen_and_moved_aside_by_again(finished, change_record, small, tmp_path):
     spec, folder, _ = finished
     change_record(folder, spec=small(gamma=9.0).as_dict)
@@ -113,14 +93,20 @@ def test_what_may_not_be_read_is_not_called_damaged(finished, tmp_path, monkeypa
                 status([spec], tmp_path)
 
 
-@pytest.mark.parametrize("name", ["spec.json", "logits.npz"])
-def test_a_folder_in_the_place_of_a_file_is_damage_which_the_next_call_mends(finished, tmp_path, name):
+def into_a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("name", ["logits.npz", "history.parquet", "spec.json"])
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(path.read_bytes()[:-100]), into_a_folder])
+def test_what_is_said_to_be_damaged_is_mended_by_the_next_call(finished, tmp_path, name, damage):
     spec, folder, whole = finished
-    (folder / name).unlink()
-    (folder / name).mkdir()
+    damage(folder / name)
     assert state(spec, tmp_path)[0] == "damaged"
     np.testing.assert_array_equal(run(spec, tmp_path).test.logits, whole.test.logits)
-    assert (tmp_path / f"{spec.digest}.1" / name).is_dir()
+    assert state(spec, tmp_path) == ("done", "")
+    assert (tmp_path / f"{spec.digest}.1" / name).exists()
 
 
 def test_a_folder_in_the_place_of_a_checkpoint_is_moved_aside_before_anything_is_trained(finished, tmp_path):
