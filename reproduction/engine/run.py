@@ -32,8 +32,6 @@ from reproduction.engine.store import (
     SPEC,
     VERSION,
     WEIGHTS,
-    NewerRun,
-    OtherSpecification,
     Result,
     RunDamaged,
     RunMissing,
@@ -64,10 +62,6 @@ log = logging.getLogger(__name__)  # warnings reach stderr without any setting
 _BEGUN: dict[str, Any] = {"rows": [], "seconds": 0.0, "machines": [], "ways": [], "logits": {}}
 
 
-class OtherPrecision(ValueError):
-    """A run that began in another precision than it would go on in here."""
-
-
 def run(
     spec: Spec,
     root: str | Path | None = None,
@@ -80,7 +74,8 @@ def run(
     """Train, or go on from the checkpoint, or just load where it is finished.
 
     A finished run is current if its specification and the version of the training code are today's. One that is
-    not, or is damaged, is moved aside and made anew. While another process does this run, it is waited for.
+    not, or is damaged, is moved aside and made anew, and so is a checkpoint of another version or precision. While
+    another process does this run, it is waited for.
 
     Args:
         device: 'auto', 'cpu', 'cuda', 'cuda:1'.
@@ -89,9 +84,6 @@ def run(
 
     Raises:
         ValueError: a data set, network or device that there is not, or that do not go together.
-        OtherSpecification: the folder holds another run.
-        NewerRun: a newer training code made it.
-        OtherPrecision: it began on a device where 'auto' is another precision.
         NonFiniteLoss: the loss became NaN or infinite; the last good checkpoint is kept.
         MemoryError: the device is too small for the batch; the message says which size to try.
         DiskFull: no room; the last checkpoint is kept.
@@ -103,7 +95,7 @@ def run(
     check_folder(folder, made=True)
     with held(folder, named(spec), until):
         if again or _current(spec, root) is None:
-            _do(spec, root, device, until, progress, again)
+            _do(spec, root, device, until, progress)
     return load(spec, root)
 
 
@@ -113,27 +105,18 @@ def _current(spec: Spec, root: str | Path | None) -> Result | None:
         found = load(spec, root)
     except (RunMissing, RunDamaged):
         return None
-    _refuse_newer(found)
     return found if found.training_version == VERSION else None
 
 
-def _refuse_newer(found: Result) -> None:
-    if found.training_version > VERSION:
-        raise NewerRun(
-            f"{named(found.spec)} must be of training code {VERSION} or older. "
-            f"Got {found.training_version}: update this code, or use another --root."
-        )
-
-
-def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress: bool, again: bool) -> None:
+def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress: bool) -> None:
     """Prepare, train, keep; what cannot be prepared leaves no folder, and what is finished in its place."""
     from reproduction.engine.fit import prepare
 
     if time.time() >= until:
         raise TimeUp("no time was left to begin.")
     trainer, parts = prepare(spec, device)
-    folder = _make_room(spec, root, again)
-    if (made := _resume(spec, folder, trainer, again)) is None:  # a trainer restored by half is none
+    folder = _make_room(spec, root)
+    if (made := _resume(spec, folder, trainer)) is None:  # a trainer restored by half is none
         trainer, parts = prepare(spec, device)
         made = _BEGUN
     log_attempt(folder, "start", epoch=trainer.epoch, precision=trainer.precision, step=trainer.way)
@@ -152,10 +135,10 @@ def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress
     log_attempt(folder, "done")
 
 
-def _make_room(spec: Spec, root: str | Path | None, again: bool) -> Path:
+def _make_room(spec: Spec, root: str | Path | None) -> Path:
     """A folder to work in, without what killed processes left half written; what is finished there is moved aside."""
     folder = run_folder(spec, root)
-    aside, reason = None, _why_anew(spec, root, again)
+    aside, reason = None, _why_anew(spec, root)
     if reason:
         aside = move_aside(folder)
         log.warning("%s: %s; kept as %s, and made anew", spec.name, reason, aside.name)
@@ -167,7 +150,7 @@ def _make_room(spec: Spec, root: str | Path | None, again: bool) -> Path:
     return folder
 
 
-def _why_anew(spec: Spec, root: str | Path | None, again: bool) -> str:
+def _why_anew(spec: Spec, root: str | Path | None) -> str:
     """Why what is finished in the folder of a run is not to stay there; '' where nothing is."""
     try:
         found = load(spec, root)
@@ -177,31 +160,22 @@ def _why_anew(spec: Spec, root: str | Path | None, again: bool) -> str:
         return f"{LOGITS} is not there" if left else ""
     except RunDamaged as error:
         return str(error)
-    except OtherSpecification as error:
-        if not again:
-            raise
-        return str(error)
-    _refuse_newer(found)
     if found.training_version == VERSION:
         return "asked for again"
     return f"version {found.training_version} of the training code made it, today's is {VERSION}"
 
 
-def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str, Any] | None:
+def _resume(spec: Spec, folder: Path, trainer: Trainer) -> dict[str, Any] | None:
     """Put the trainer where the checkpoint left it; what else that holds. None: it begins anew."""
     from reproduction.engine.checkpoint import CheckpointDamaged, read_checkpoint
 
     checkpoint = folder / CHECKPOINT
     if not checkpoint.exists():
         return _BEGUN
-    like = {"digest": spec.digest, "version": str(VERSION), "precision": None, "trainer": trainer.shape()}
     try:
-        made = read_checkpoint(checkpoint, like | dict.fromkeys(_BEGUN))
-        _refuse_other_precision(spec, made, trainer.precision)
+        made = read_checkpoint(checkpoint, _whose(spec, trainer) | {"trainer": trainer.shape()} | dict.fromkeys(_BEGUN))
         _restore(trainer, made["trainer"])
-    except (CheckpointDamaged, OtherPrecision) as error:
-        if isinstance(error, OtherPrecision) and not again:
-            raise
+    except CheckpointDamaged as error:
         aside = move_aside(checkpoint)
         log.warning("%s: %s Kept as %s; it begins anew", spec.name, error, aside.name)
         log_attempt(folder, "checkpoint moved aside", kept=aside.name, reason=str(error))
@@ -209,14 +183,9 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str
     return {name: made[name] for name in _BEGUN}
 
 
-def _refuse_other_precision(spec: Spec, made: dict[str, Any], here: str) -> None:
-    """A run has one name, and its record one precision; 'auto' is bf16 on a GPU."""
-    if (began := made["precision"]) != here:
-        raise OtherPrecision(
-            f"{named(spec)} must go on in {began}, as it began on {made['machines'][-1]}. Got {here} here: use such a "
-            f"device, begin it anew with --again, or name a precision (precision: {began}), which makes it a run of "
-            "its own."
-        )
+def _whose(spec: Spec, trainer: Trainer) -> dict[str, str]:
+    """What a checkpoint must agree with to be gone on from. A run has one precision; 'auto' is bf16 on a GPU."""
+    return {"digest": spec.digest, "version": str(VERSION), "precision": trainer.precision}
 
 
 def _restore(trainer: Trainer, state: dict[str, Any]) -> None:
@@ -247,7 +216,6 @@ def _train(
         "machines": list(dict.fromkeys([*made["machines"], machine_of(parts["train"][1].device)])),  # it may be carried
         "ways": list(dict.fromkeys([*made["ways"], trainer.way])),  # FOCAL_STEP may have changed
     }
-    whose = {"digest": spec.digest, "version": str(VERSION), "precision": trainer.precision}
     epochs = trainer.recipe.epochs
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
         started = time.time()
@@ -258,7 +226,7 @@ def _train(
         made["seconds"] = now - begun
         time_up = epoch < epochs and now + max(lasted[1:] or lasted) > until  # on a GPU the first compiles, too
         if time_up or evaluated(spec, epoch):
-            write_checkpoint(folder / CHECKPOINT, made | whose | {"trainer": trainer.state()})
+            write_checkpoint(folder / CHECKPOINT, made | _whose(spec, trainer) | {"trainer": trainer.state()})
         if time_up:
             raise TimeUp(f"time is up after epoch {epoch} of {epochs}; the next call goes on.")
     made["seconds"] = time.time() - begun

@@ -17,10 +17,8 @@ from reproduction.engine.store import (
     HISTORY,
     LOG,
     LOGITS,
-    SPEC,
     VERSION,
     WEIGHTS,
-    OtherSpecification,
     RunDamaged,
     checked_bytes,
     load,
@@ -35,7 +33,7 @@ CALL_AGAIN = 75  # exit status: the next call goes on (EX_TEMPFAIL)
 class Status(NamedTuple):
     """Where a run stands, and a word on it.
 
-    'done', 'outdated', 'newer', 'damaged', 'other' (another run's record), 'running', 'failed', 'stopped' or 'waiting'.
+    'done', 'outdated', 'damaged', 'running', 'failed', 'stopped' or 'waiting'.
     """
 
     spec: Spec
@@ -54,16 +52,16 @@ def status(specs: Iterable[Spec], root: str | Path | None = None, *, whole: bool
 
 def runs_to_do(found: Iterable[Status], *, again: bool = False) -> list[Spec]:
     """Those that a call would do: not finished, but for `again`, and nobody else's."""
-    left_out = {"running", "newer"} if again else {"running", "newer", "other", "done"}
+    left_out = {"running"} if again else {"running", "done"}
     return [entry.spec for entry in found if entry.state not in left_out]
 
 
 def exit_status(states: Iterable[str]) -> int:
-    """0 where every run is done; 1 where the rest wait for a person: failed, newer or other; else CALL_AGAIN."""
+    """0 where every run is done; 1 where the rest has failed; else CALL_AGAIN."""
     left = {state for state in states if state != "done"}
     if not left:
         return 0
-    return 1 if left <= {"failed", "newer", "other"} else CALL_AGAIN
+    return 1 if left == {"failed"} else CALL_AGAIN
 
 
 def _state(spec: Spec, root: str | Path | None, whole: bool) -> tuple[str, str]:
@@ -90,16 +88,14 @@ def _finished_state(spec: Spec, root: str | Path | None, whole: bool) -> tuple[s
     """By the record, and what can be seen of the other files without reading the large ones, but for `whole`."""
     folder = run_folder(spec, root)
     try:
-        record = read_record(spec, folder, root)
+        record = read_record(spec, folder)
         checked_bytes(folder, record, HISTORY)
         if (version := version_of(record)) != VERSION:
-            return "newer" if version > VERSION else "outdated", f"training code {version}, today's is {VERSION}"
+            return "outdated", f"training code {version}, today's is {VERSION}"
         if found := _seen_damage(folder / LOGITS, record):
             return "damaged", found
         if whole:
             load(spec, root)
-    except OtherSpecification:
-        return "other", f"{SPEC} is of another run; --again moves it aside"
     except RunDamaged as error:
         return "damaged", str(error)
     weights = _seen_damage(folder / WEIGHTS, record) if (folder / LOG).is_file() else ""  # copies have none

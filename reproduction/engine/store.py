@@ -56,16 +56,8 @@ class RunDamaged(ValueError):
     """A finished run with a file that is missing or not as it was written."""
 
 
-class NewerRun(ValueError):
-    """A run of a newer training code than this one, which must not repeat it."""
-
-
 class SeveralVersions(ValueError):
     """Runs that are not to be compared: the training code changed between them."""
-
-
-class OtherSpecification(ValueError):
-    """A folder that holds another run than the one it is named by."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +105,12 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
 
     Raises:
         RunMissing: it has not been made, or not to the end.
-        RunDamaged: a file of it is missing or was changed.
-        OtherSpecification: the folder holds another run.
+        RunDamaged: a file of it is missing or was changed, or the folder holds another run.
     """
     folder = run_folder(spec, root)
     if not (folder / LOGITS).exists():
-        raise RunMissing(f"{named(spec)} is not there, or not finished. It is made by: {_command(spec, root)}")
-    record = read_record(spec, folder, root)
+        raise RunMissing(f"{named(spec)} is not there, or not finished. It is made by: {spec.command}{_at(root)}")
+    record = read_record(spec, folder)
     history = checked_bytes(folder, record, HISTORY)
     logits = _read(folder / LOGITS)
     try:  # of bytes in memory: what a disk or a permission refuses has been told by now
@@ -151,12 +142,11 @@ def logits_after(epoch: int) -> str:
     return f"{_AFTER}{epoch:04}"
 
 
-def read_record(spec: Spec, folder: Path, root: str | Path | None = None) -> dict[str, Any]:
+def read_record(spec: Spec, folder: Path) -> dict[str, Any]:
     """What a finished run says of itself.
 
     Raises:
-        RunDamaged: there is none, or none that can be read.
-        OtherSpecification: it is of another run.
+        RunDamaged: there is none, none that can be read, or one of another run.
     """
     content = _read(folder / SPEC)
     try:
@@ -168,9 +158,8 @@ def read_record(spec: Spec, folder: Path, root: str | Path | None = None) -> dic
             f"{named(spec)} in {folder} must have a readable {SPEC}. Got {type(error).__name__}: {error}."
         ) from None
     if given != spec.as_dict:
-        raise OtherSpecification(
-            f"{folder} must hold the specification it is named by. Got one with {_differences(given, spec.as_dict)}. "
-            f"It is moved aside by: {_command(spec, root)} --again"
+        raise RunDamaged(
+            f"{folder} must hold the specification it is named by. Got one with {_differences(given, spec.as_dict)}."
         )
     return record
 
@@ -269,10 +258,6 @@ def named(spec: Spec) -> str:
 
 def _at(root: str | Path | None) -> str:
     return f" --root {shlex.quote(str(root))}" if root else ""
-
-
-def _command(spec: Spec, root: str | Path | None) -> str:
-    return spec.command + _at(root)
 
 
 def array_checksum(arrays: Mapping[str, np.ndarray]) -> str:

@@ -385,13 +385,13 @@ def test_a_grid_has_one_core_or_more(run, grid, jobs, cores):
 
 def test_what_no_call_would_do_is_not_counted(run, grid, tmp_path, monkeypatch):
     path = grid("gamma: [0, 1, 2, 3, 4]")
-    states = ["done", "running", "newer", "stopped", "waiting"]
+    states = ["done", "running", "outdated", "stopped", "waiting"]
     entries = [Status(spec, state, "") for spec, state in zip(read_grid(path), states, strict=True)]
     monkeypatch.setattr(sys.modules["reproduction.engine.status"], "status", lambda specs, root, whole: entries)
     first, second, *_ = run("grid", path, "--dry-run").output.splitlines()
-    assert first == "5 runs: 1 done, 1 running, 1 newer, 1 stopped, 1 waiting; 2 to do."
-    assert second.endswith(": at most 240.")
-    assert run("grid", path, "--dry-run", "--again").output.splitlines()[0].endswith("; 3 to do.")
+    assert first == "5 runs: 1 done, 1 running, 1 outdated, 1 stopped, 1 waiting; 3 to do."
+    assert second.endswith(": at most 360.")
+    assert run("grid", path, "--dry-run", "--again").output.splitlines()[0].endswith("; 4 to do.")
 
 
 def test_what_a_run_cannot_do_is_told_before_the_first_is_begun(run, grid, jobs):

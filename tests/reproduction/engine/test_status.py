@@ -40,7 +40,7 @@ def test_states(finished, change_record, small, tmp_path):
 
 def test_another_call_is_asked_for_only_where_it_helps():
     assert exit_status(["done", "done"]) == exit_status([]) == 0
-    assert exit_status(["done", "failed", "newer", "other"]) == 1
+    assert exit_status(["done", "failed"]) == 1
     for state in ("waiting", "stopped", "running", "damaged", "outdated"):
         assert exit_status(["done", "failed", state]) == CALL_AGAIN == 75
 
@@ -70,14 +70,6 @@ def test_what_is_cut_or_missing_is_seen(finished, change_record, tmp_path, name,
     found = state(spec, tmp_path)
     assert found[0] == expected[0]
     assert expected[1] in found[1]
-
-
-def test_a_record_of_another_run_is_seen_and_moved_aside_by_again(finished, change_record, small, tmp_path):
-    spec, folder, _ = finished
-    change_record(folder, spec=small(gamma=9.0).as_dict)
-    assert state(spec, tmp_path) == ("other", "spec.json is of another run; --again moves it aside")
-    run(spec, tmp_path, again=True)
-    assert state(spec, tmp_path) == ("done", "")
 
 
 def test_what_may_not_be_read_is_not_called_damaged(finished, tmp_path, monkeypatch):

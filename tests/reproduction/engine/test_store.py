@@ -11,7 +11,8 @@ import pytest
 from reproduction.checkout import ROOT
 from reproduction.engine import store
 from reproduction.engine.run import run, trained
-from reproduction.engine.store import OtherSpecification, RunDamaged, RunMissing, SeveralVersions, load, load_runs
+from reproduction.engine.status import status
+from reproduction.engine.store import RunDamaged, RunMissing, SeveralVersions, load, load_runs
 
 GRID = "n_train: 60\nn_validation: 30\nepochs: 4\nbatch_size: 20\nevaluate_every: 1\n"
 
@@ -89,17 +90,13 @@ def test_a_history_without_a_checksum_is_read_as_it_is(finished, change_record, 
         load(spec, tmp_path)
 
 
-def test_another_specification_in_the_folder_is_refused(finished, change_record, small, tmp_path):
+def test_another_specification_in_the_folder_is_moved_aside(finished, change_record, small, tmp_path):
     spec, folder, _ = finished
     change_record(folder, spec=small(gamma=9.0).as_dict)
-    with pytest.raises(
-        OtherSpecification,
-        match=rf"named by. Got one with gamma 9.0 instead of 2.0.* by: focal run .* --root {tmp_path} --again",
-    ):
+    with pytest.raises(RunDamaged, match=r"named by. Got one with gamma 9.0 instead of 2.0"):
         load(spec, tmp_path)
-    with pytest.raises(OtherSpecification):
-        run(spec, tmp_path)
-    again = run(spec, tmp_path, again=True)
+    assert status([spec], tmp_path)[0].state == "damaged"
+    again = run(spec, tmp_path)
     np.testing.assert_array_equal(again.test.logits, finished[2].test.logits)
     assert json.loads((tmp_path / f"{spec.digest}.1" / "spec.json").read_text())["spec"]["gamma"] == 9.0
 
