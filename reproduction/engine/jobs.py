@@ -55,17 +55,15 @@ def check_root(root: Path) -> None:
 
     Raises:
         OSError: nothing can be written there, see `check_folder`.
-        ValueError: a brace in its name, which Snakemake would fill in; a quotation mark at its end, which it would
-            take off; a line break.
+        ValueError: a name that Snakemake would change.
     """
     check_folder(root, made=True)
     name = str(root.resolve())
-    if set("{}\n\r") & set(name):
+    if set("{}\n\r") & set(name) or name.endswith(("'", '"')):
         raise ValueError(
-            f"the folder of a grid's runs must have no {{ or }} or line break in its name. Got {str(root)!r}."
+            "the folder of a grid's runs must have no {, } or line break in its name, nor a quotation mark at its end. "
+            f"Got {str(root)!r}."
         )
-    if name.endswith(("'", '"')):
-        raise ValueError(f"the name of the folder of a grid's runs must not end with a quotation mark. Got {root}.")
 
 
 def do_grid(
@@ -82,7 +80,7 @@ def do_grid(
     """Do every run of a grid that is not done, and come back.
 
     Args:
-        root: folder of the runs.
+        root: folder of the runs, see `check_root`.
         again: move finished runs aside and make them anew.
         minutes: after these no run is begun and those at work stop at a checkpoint; the next call goes on. On a
             cluster, where jobs wait, each job has these for itself.
@@ -93,11 +91,9 @@ def do_grid(
     Raises:
         FileNotFoundError: the package is installed without a checkout.
         ValueError: 'cuda' without a GPU.
-        OSError, ValueError: as `check_root`.
         SystemExit: a signal came that ends processes: no further run was begun, and those at work have ended.
     """
     checkout = require_checkout("a grid of runs")
-    check_root(root)
     cluster = is_for_cluster(more)
     flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete"]
     # each run has a lock of its own, so that grids at once share runs; greedy: its choice takes no time to be killed in

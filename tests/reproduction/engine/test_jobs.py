@@ -226,18 +226,10 @@ def test_snakemake_is_waited_for_and_after_its_minutes_is_to_begin_no_further_jo
     assert process.stdout.read() == b"ended\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("br{ace}", r"must have no { or } or line break in its name. Got .*br{ace}"),
-        ("two\nlines", r"must have no { or } or line break in its name. Got .*two\\nlines"),
-        ("end'", r"must not end with a quotation mark. Got .*end'"),
-        ('end"', r"must not end with a quotation mark. Got .*end\""),
-    ],
-)
-def test_a_root_that_snakemake_would_change_is_refused(tmp_path, name, told):
-    with pytest.raises(ValueError, match=told):
-        jobs.do_grid(tmp_path / "grid.yaml", tmp_path / name)
+@pytest.mark.parametrize("name", ["br{ace}", "two\nlines", "end'", 'end"'])
+def test_a_root_that_snakemake_would_change_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match=r"must have no {, } or line break in its name, nor a quotation mark at its"):
+        jobs.check_root(tmp_path / name)
 
 
 # --- what Snakemake is asked for --------------------------------------------------------
