@@ -38,11 +38,6 @@ def impulse_noise(x: np.ndarray, amount: float, rng: Rng) -> np.ndarray:
     return np.where(hit, salt, x)
 
 
-def speckle_noise(x: np.ndarray, scale: float, rng: Rng) -> np.ndarray:
-    """Added, in proportion to the value."""
-    return x + x * rng.normal(scale=scale, size=x.shape)
-
-
 # --- blur: values of neighbouring pixels mixed; a flat image stays flat ------------------------------------
 
 
@@ -250,17 +245,6 @@ def _sample(x: np.ndarray, rows: np.ndarray, columns: np.ndarray, border: str) -
         for channel in range(x.shape[-1]):
             out[..., channel] = ndimage.map_coordinates(image[..., channel], places, order=1, mode=border)
     return found
-
-
-def saturate(x: np.ndarray, setting: tuple[float, float], rng: Rng) -> np.ndarray:
-    """Saturation of HSV times and plus the setting; hue and value kept."""
-    value = x.max(-1, keepdims=True)
-    depth = value - x.min(-1, keepdims=True)  # saturation times value
-    saturation = depth / np.where(value > 0, value, 1)
-    wanted = np.clip(saturation * setting[0] + setting[1], 0, 1)
-    reddish = np.array([1.0, 0.0, 0.0])  # the hue of grey, as in HSV
-    away = np.where(depth > 0, (value - x) / np.where(depth > 0, depth, 1), 1 - reddish)
-    return value - away * wanted * value
 
 
 def jpeg_compression(x: np.ndarray, quality: int, rng: Rng) -> np.ndarray:
