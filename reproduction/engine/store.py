@@ -8,12 +8,9 @@ import json
 import os
 import platform
 import shlex
-import struct
 import time
-import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,13 +34,6 @@ SPEC, HISTORY, WEIGHTS, LOGITS = "spec.json", "history.parquet", "weights.pt", "
 CHECKPOINT, FAILURE, LOG = "checkpoint", "failed.json", "log.jsonl"
 
 _AFTER = "test_logits_"  # an epoch, in the names of arrays
-
-# what readers raise on bytes that are not as they were written; no lack of memory or of a package is among them
-_UNREADABLE = (
-    *(ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, RuntimeError, SyntaxError, OverflowError),
-    *(zipfile.BadZipFile, zlib.error, struct.error),
-)
-
 
 COPY_AGAIN = "It is a copy: move it away, and record the run again."
 
@@ -117,24 +107,23 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
         frame = pd.read_parquet(io.BytesIO(history))
         with np.load(io.BytesIO(logits), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        parts = {name: _part(arrays, name) for name in ("validation", "test", "train") if f"{name}_logits" in arrays}
         whole = array_checksum(arrays) == record["checksum"]
-        validation, test, compute = parts["validation"], parts["test"], Compute.of_record(record)
-        by_epoch = _by_epoch(arrays, test.labels)
-    except _UNREADABLE as error:
+        validation, test = (_part(arrays, f"{name}_logits", name) for name in ("validation", "test"))
+        train = _part(arrays, "train_logits", "train") if "train_logits" in arrays else None
+        kept = sorted(name for name in arrays if name.startswith(_AFTER))
+        by_epoch = {int(name.removeprefix(_AFTER)): _part(arrays, name, "test") for name in kept}
+        compute = Compute.of_record(record)
+    except (MemoryError, ImportError):
+        raise
+    except Exception as error:  # parquet, zip, zlib, npy: each has its own
         raise RunDamaged(f"{named(spec)} in {folder} must be whole. Got {type(error).__name__}: {error}.") from None
     if not whole:
         raise RunDamaged(f"{folder / LOGITS} must match its checksum. It does not.")
-    return Result(spec, frame, validation, test, parts.get("train"), version_of(record), compute, by_epoch)
+    return Result(spec, frame, validation, test, train, version_of(record), compute, by_epoch)
 
 
-def _part(arrays: Mapping[str, np.ndarray], name: str) -> Logits:
-    return Logits(arrays[f"{name}_logits"].astype(np.float32, copy=False), arrays[f"{name}_labels"])
-
-
-def _by_epoch(arrays: Mapping[str, np.ndarray], labels: np.ndarray) -> dict[int, Logits]:
-    kept = {name: name.removeprefix(_AFTER) for name in sorted(arrays) if name.startswith(_AFTER)}
-    return {int(epoch): Logits(arrays[name].astype(np.float32, copy=False), labels) for name, epoch in kept.items()}
+def _part(arrays: Mapping[str, np.ndarray], logits: str, split: str) -> Logits:
+    return Logits(arrays[logits].astype(np.float32, copy=False), arrays[f"{split}_labels"])
 
 
 def logits_after(epoch: int) -> str:
@@ -153,22 +142,13 @@ def read_record(spec: Spec, folder: Path) -> dict[str, Any]:
         record: dict[str, Any] = json.loads(content)
         given, _ = record["spec"], record["checksum"]
         version_of(record)
-    except _UNREADABLE as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise RunDamaged(
             f"{named(spec)} in {folder} must have a readable {SPEC}. Got {type(error).__name__}: {error}."
         ) from None
     if given != spec.as_dict:
-        raise RunDamaged(
-            f"{folder} must hold the specification it is named by. Got one with {_differences(given, spec.as_dict)}."
-        )
+        raise RunDamaged(f"{folder} must hold the specification it is named by. Got that of another run.")
     return record
-
-
-def _differences(given: Any, own: Mapping[str, Any]) -> str:
-    """'gamma 9.0 instead of 2.0'."""
-    given = given if isinstance(given, dict) else {}
-    names = [name for name in own if given.get(name) != own[name]] + [name for name in given if name not in own]
-    return ", ".join(f"{name} {given.get(name)} instead of {own.get(name)}" for name in names)
 
 
 def version_of(record: Mapping[str, Any]) -> int:
@@ -194,10 +174,6 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise RunDamaged(f"{path.parent} must hold {path.name}. It does not.") from None
-    except OSError:
-        if path.is_dir():
-            raise RunDamaged(f"{path} must be a file. Got a folder.") from None
-        raise
 
 
 def describe_files(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
@@ -232,23 +208,11 @@ def load_runs(path: str | Path | None = None, root: str | Path | None = None, *,
         except RunDamaged as error:
             is_copy = not (run_folder(spec, root) / LOG).is_file()
             raise RunDamaged(f"{error} {COPY_AGAIN if is_copy else f'It is repeated by: {command}'}") from None
-    try:
-        require_one_version(results)
-    except SeveralVersions as error:
-        raise SeveralVersions(f"{error} Mended by: {command}") from None
-    return results
-
-
-def require_one_version(results: Iterable[Result]) -> None:
-    """Numbers of several versions of the training code are not compared.
-
-    Raises:
-        SeveralVersions: with how many runs each has.
-    """
     counts = Counter(result.training_version for result in results)
     if len(counts) > 1:
         listed = ", ".join(f"{counts[version]} of version {version}" for version in sorted(counts))
-        raise SeveralVersions(f"runs must be of one version of the training code. Got {listed}.")
+        raise SeveralVersions(f"runs must be of one version of the training code. Got {listed}. Mended by: {command}")
+    return results
 
 
 def named(spec: Spec) -> str:
