@@ -118,7 +118,7 @@ def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device
     from reproduction.engine.cost import images_to_train
     from reproduction.engine.grids import read_grid, read_notes
     from reproduction.engine.jobs import check_root
-    from reproduction.engine.plan import check_disk, check_runs, say_hours
+    from reproduction.engine.plan import check_runs, say_hours
     from reproduction.engine.status import runs_to_do, status
 
     if not dry_run:
@@ -126,7 +126,7 @@ def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device
         check_root(root)
     found = status(read_grid(path), root, whole=not dry_run)
     if left := runs_to_do(found, again=again):
-        check_runs(left, files=here)
+        check_runs(left, data=here)
     if dry_run:
         click.echo(read_notes(path).in_words, nl=False)
     listed = ", ".join(f"{count} {state}" for state, count in Counter(one.state for one in found).items())
@@ -137,8 +137,6 @@ def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device
     click.echo(f"Images (or texts) to train on, epochs x those of one: at most {images:,}.", err=not dry_run)
     if dry_run:
         click.echo("\n".join(say_hours(left, device, cores=0 if isinstance(cores, str) else cores)))
-    if here:
-        check_disk(left, root)
 
 
 def _collect(path: Path, root: Path, record: Path | None, table: Path | None, part: bool) -> None:

@@ -55,17 +55,6 @@ def load_images(name: str) -> Dataset:
     return _read_folder(name, target)
 
 
-def count_training_images(name: str) -> int | None:
-    """Of a data set whose files are here, those that training and validation share; None where they are not."""
-    for find in (places.own_folder, places.cache):  # the second is not asked where the first has it
-        folder = find(name)
-        path = None if folder is None else folder / NPZ_FILES[0]
-        if path is not None and path.is_file():
-            with places.reading(path, "a whole npz file"), np.load(path, allow_pickle=False) as file:
-                return len(file["labels"])
-    return None
-
-
 def _read_folder(name: str, folder: Path) -> Dataset:
     train, test = (_read_npz(folder / file) for file in NPZ_FILES)
     classes = IMAGE_SETS[name].classes if name in IMAGE_SETS else int(train.labels.max(initial=0)) + 1

@@ -174,9 +174,9 @@ def test_only_runs_without_a_copy_are_recorded(run, grid, record_runs, tmp_path)
     train(second)
     record_runs([first], kept)
 
-    before = (kept / first.digest / "logits.npz").stat()
+    written = (kept / first.digest / "logits.npz").stat().st_mtime_ns
     assert "2 runs -> " in run("grid", path, "--record", kept).output
-    assert (kept / first.digest / "logits.npz").stat() == before
+    assert (kept / first.digest / "logits.npz").stat().st_mtime_ns == written
     other = Path(shutil.copytree(kept / second.digest, tmp_path / "other" / first.digest))
     shutil.copyfile(kept / first.digest / "spec.json", other / "spec.json")
     assert run("grid", path, "--record", tmp_path / "other").exit_code == 1
@@ -412,9 +412,6 @@ def test_finished_runs_need_no_data(run, grid, jobs, monkeypatch, tmp_path):
     train(read_grid(path)[0])
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "gone"))
     assert run("grid", path, "--dry-run").output == "1 runs: 1 done; 0 to do.\n"
-    refused = run("grid", path, "--dry-run", "--again")
-    assert refused.exit_code == 1
-    assert "FOCAL_DATA must be a folder" in refused.output
 
 
 @pytest.mark.slow
