@@ -20,7 +20,7 @@ from reproduction.engine.data.corruptions import (
     CORRUPTIONS,
     SEVERITIES,
     corrupt,
-    is_published,
+    published_file,
     read_published,
 )
 from reproduction.engine.data.dataset import Dataset, Split, split
@@ -81,16 +81,15 @@ def _corrupted(name: str) -> Dataset:
     """'cifar10-c-gaussian-noise-3': train on clean images, test on corrupted ones."""
     corruption, severity = _corruption_of(name)
     clean = load_images("cifar10")
-    given = read_published(corruption, severity)
-    if given is None:
-        given = Split(corrupt(clean.test.inputs, corruption, severity), clean.test.labels)
-    return replace(clean, name=name, test=given)
+    if (path := published_file(corruption)) is not None:
+        return replace(clean, name=name, test=read_published(path, severity))
+    return replace(clean, name=name, test=Split(corrupt(clean.test.inputs, corruption, severity), clean.test.labels))
 
 
 def _corruption_of(name: str) -> tuple[str, int]:
     corruption, _, severity = name.removeprefix("cifar10-c-").rpartition("-")
     if severity not in map(str, range(1, SEVERITIES + 1)):
         raise ValueError(f"dataset must read cifar10-c-<corruption>-<severity 1 to {SEVERITIES}>. Got {name!r}.")
-    if corruption not in CORRUPTIONS and not is_published(corruption):
+    if corruption not in CORRUPTIONS and published_file(corruption) is None:
         raise ValueError(f"corruption must be one of {', '.join(CORRUPTIONS)}. Got {corruption!r}.")
     return corruption, int(severity)

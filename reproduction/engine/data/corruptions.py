@@ -92,33 +92,22 @@ CORRUPTION_KINDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def is_published(corruption: str) -> bool:
-    """Whether its file is in FOCAL_DATA/cifar-10-c."""
-    return _path_of(corruption) is not None
-
-
-def _path_of(corruption: str) -> Path | None:
+def published_file(corruption: str) -> Path | None:
+    """FOCAL_DATA/cifar-10-c/<corruption>.npy, where there is such a file."""
     folder = places.own_folder("cifar-10-c")
     path = None if folder is None else folder / f"{corruption.replace('-', '_')}.npy"
     return path if path is not None and path.is_file() else None
 
 
-def read_published(corruption: str, severity: int) -> Split | None:
-    """The test images of FOCAL_DATA/cifar-10-c/<corruption>.npy at a severity; None where there is no such file.
+def read_published(path: Path, severity: int) -> Split:
+    """The test images of a published file at a severity, 1 to 5.
 
     Raises:
-        ValueError: a severity that is not 1 to 5, or files of another content.
+        ValueError: files of another content.
     """
-    path = _path_of(corruption)
-    if path is None:
-        return None
-    if not 1 <= severity <= SEVERITIES:
-        raise ValueError(f"severity must be 1 to {SEVERITIES}. Got {severity}.")
-    try:
+    with places.reading(path, "a whole npy file, with labels.npy beside it"):
         images = np.load(path, mmap_mode="r", allow_pickle=False)  # 150 MB, of which a fifth is needed
-        labels = np.load(path.parent / "labels.npy", allow_pickle=False).astype(np.int64)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path.parent} must hold whole npy files, labels.npy too. Got {error}") from None
+        labels = np.load(path.with_name("labels.npy"), allow_pickle=False).astype(np.int64)
     size, rest = divmod(len(labels), SEVERITIES)
     if rest or images.shape != (len(labels), 32, 32, 3):
         raise ValueError(

@@ -306,5 +306,5 @@ def test_a_published_file_is_read_where_it_is_given(write_npz, tmp_path, monkeyp
     with pytest.raises(ValueError, match=r"motion_blur.npy images must be uint8"):
         data.load("cifar10-c-motion-blur-1")
     (folder / "labels.npy").unlink()
-    with pytest.raises(ValueError, match=r"must hold whole npy files, labels.npy too"):
+    with pytest.raises(ValueError, match=r"motion_blur.npy must be a whole npy file, with labels.npy beside it"):
         data.load("cifar10-c-motion-blur-1")
