@@ -35,7 +35,7 @@ batch_size: int = 0  # 0: as in the recipe
 learning_rate: float = 0.0  # 0: as in the recipe
 evaluate_every: int = 2  # epochs between rows of the history; at least 1
 precision: str = "recipe"  # or float32, or bf16
-keep_every: int = 0  # epochs between weights that are kept; 0: those of the end alone; at least 0
+keep_every: int = 0  # epochs between test logits that are kept; 0: those of the end alone; at least 0
 runs: str = ""  # folder of the runs; empty for the default
 
 # %% tags=["hide-input"]

@@ -55,7 +55,8 @@ from focal_lib.metrics.scores import sample_scores
 from focal_lib.plots.reliability import reliability_diagrams
 from focal_lib.plots.style import use_style
 from reproduction.engine.data import class_names, load
-from reproduction.engine.data.text import REVIEWS, text_folder
+from reproduction.engine.data.snippets import REVIEWS
+from reproduction.engine.data.text import text_folder
 from reproduction.pages.footer import foot
 from reproduction.pages.tables import captioned
 

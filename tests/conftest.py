@@ -42,7 +42,7 @@ def photographs(monkeypatch):
     """Five that are made up, of 34 x 40 pixels or more, in place of those that frost lays over images."""
     rng = np.random.default_rng(5)
     found = tuple(rng.integers(0, 256, (34 + k, 40 - k, 3), dtype=np.uint8) for k in range(5))
-    monkeypatch.setattr("reproduction.engine.data.corruption_kinds.weather.frost_photographs", lambda: found)
+    monkeypatch.setattr("reproduction.engine.data.corruption_kinds.frost_photographs", lambda: found)
     return found
 
 

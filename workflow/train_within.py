@@ -36,7 +36,7 @@ from reproduction.engine.plan import check_runs
 from reproduction.engine.recording import copy_runs, not_recorded
 from reproduction.engine.spec import Spec
 from reproduction.engine.status import CALL_AGAIN, exit_status, status
-from reproduction.engine.store import SPEC, OtherSpecification, RunDamaged, load
+from reproduction.engine.store import SPEC, RunDamaged, load
 
 LARGEST = 15 * 2**20  # bytes of a file that goes back
 FILES = 6  # such files a call
@@ -87,7 +87,7 @@ class Packer:
             return False
         try:
             fresh = not_recorded([result], kept)
-        except (RunDamaged, OtherSpecification, OSError):  # a copy that is damaged, or of an attempt before this one
+        except (RunDamaged, OSError):  # a copy that is damaged, or of an attempt before this one
             move_aside(kept / spec.digest)
             fresh = [result]
         copy_runs(fresh, kept, self.runs)

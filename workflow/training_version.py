@@ -15,7 +15,7 @@ from pathlib import Path
 
 from focal_lib.atomic_write import write_whole
 from reproduction.checkout import ROOT
-from reproduction.engine.version import VERSION
+from reproduction.engine.store import VERSION
 from workflow.dependencies import sources
 
 FILE = Path(__file__).with_name("training_version.json")

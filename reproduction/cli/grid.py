@@ -66,14 +66,12 @@ def grid(
     --status, --record and --table run nothing: they look at the runs there are. Nor does --dry-run, which times a step
     of training of each network.
     """
-    from reproduction.checkout import require_checkout
-    from reproduction.engine.cost import images_to_train
-    from reproduction.engine.grids import read_grid, read_notes
-    from reproduction.engine.jobs import check_root, do_grid, is_for_cluster
-    from reproduction.engine.plan import check_disk, check_runs, say_hours
-    from reproduction.engine.status import exit_status, runs_to_do, status
+    from reproduction.engine.grids import read_grid
+    from reproduction.engine.jobs import do_grid, is_for_cluster
+    from reproduction.engine.status import exit_status, status
     from reproduction.engine.store import default_runs
 
+    cluster, every = is_for_cluster(snakemake), set(click.get_current_context().params)
     if only_status:
         _refuse_ignored({"path", "root", "only_status"}, "--status looks at the runs there are")
     elif record is not None or table is not None:
@@ -82,12 +80,11 @@ def grid(
         used = {"path", "root", "dry_run", "cores", "device", "again"}
         _refuse_ignored(used, "--dry-run says what the grid would cost")
     else:
-        every = set(click.get_current_context().params)
         _refuse_ignored(every - {"part"}, "--part is for --record and --table")
+        if cluster:
+            _refuse_ignored(every - {"per_device"}, "on a cluster each run takes the GPU that its job was given")
         if device != "cuda":
             _refuse_ignored(every - {"per_device"}, "only --device cuda shares out GPUs")
-        if is_for_cluster(snakemake):
-            _refuse_ignored(every - {"per_device"}, "on a cluster each run takes the GPU that its job was given")
     try:
         specs, root = read_grid(path), root or default_runs()
         if only_status:
@@ -97,26 +94,7 @@ def grid(
         if record is not None or table is not None:
             _collect(path, root, record, table, part)
             return
-        if not dry_run:
-            require_checkout("a grid of runs")
-            check_root(root)
-        here = not is_for_cluster(snakemake)
-        found = status(specs, root, whole=not dry_run)
-        if left := runs_to_do(found, again=again):
-            check_runs(left, files=here)
-        if dry_run:
-            click.echo(read_notes(path).in_words, nl=False)
-        counts = Counter(state for _, state, _ in found)
-        listed = ", ".join(f"{count} {state}" for state, count in counts.items())
-        click.echo(f"{len(specs)} runs: {listed}; {len(left)} to do.", err=not dry_run)
-        if left:  # what stands before a checkpoint is not subtracted
-            images = sum(map(images_to_train, left))
-            click.echo(f"Images (or texts) to train on, epochs x those of one: at most {images:,}.", err=not dry_run)
-            if dry_run:
-                for line in say_hours(left, device, cores=0 if isinstance(cores, str) else cores):
-                    click.echo(line)
-            if here:
-                check_disk(left, root)
+        _plan(path, root, dry_run, again, here=not cluster, device=device, cores=cores)
         if dry_run:
             return
         where = {"cores": str(cores), "device": device}
@@ -134,35 +112,57 @@ def grid(
     raise SystemExit((ended.code and exit_status(states)) or ended.code)
 
 
+def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device: str, cores: int | str) -> None:
+    """Say what is to do, and refuse what cannot be done; with `dry_run` say also what it stands for and would cost."""
+    from reproduction.checkout import require_checkout
+    from reproduction.engine.cost import images_to_train
+    from reproduction.engine.grids import read_grid, read_notes
+    from reproduction.engine.jobs import check_root
+    from reproduction.engine.plan import check_runs, say_hours
+    from reproduction.engine.status import runs_to_do, status
+
+    if not dry_run:
+        require_checkout("a grid of runs")
+        check_root(root)
+    found = status(read_grid(path), root, whole=not dry_run)
+    if left := runs_to_do(found, again=again):
+        check_runs(left, data=here)
+    if dry_run:
+        click.echo(read_notes(path).in_words, nl=False)
+    listed = ", ".join(f"{count} {state}" for state, count in Counter(one.state for one in found).items())
+    click.echo(f"{len(found)} runs: {listed}; {len(left)} to do.", err=not dry_run)
+    if not left:
+        return
+    images = sum(map(images_to_train, left))  # what stands before a checkpoint is not subtracted
+    click.echo(f"Images (or texts) to train on, epochs x those of one: at most {images:,}.", err=not dry_run)
+    if dry_run:
+        click.echo("\n".join(say_hours(left, device, cores=0 if isinstance(cores, str) else cores)))
+
+
 def _collect(path: Path, root: Path, record: Path | None, table: Path | None, part: bool) -> None:
     """Copies of the runs, and a table of them."""
     from reproduction.engine.recording import copy_runs, not_recorded
-    from reproduction.engine.store import SPEC, load_runs
+    from reproduction.engine.store import load_runs
     from reproduction.studies.shared import compute_used, over_seeds
 
-    try:
-        if table is not None:
-            check_target(table, ending=".parquet")
-            if (table.absolute().parent / SPEC).exists():
-                raise ValueError(f"a table must not lie in the folder of a run. Got {table}, beside {SPEC}.")
-            folder = table.absolute().parent
-            check_folder(folder, made=record is not None and record.absolute().is_relative_to(folder))
-        results = load_runs(path.resolve(), root, part=part)
-        if record is not None:
-            if fresh := not_recorded(results, record):
-                check_folder(record, made=True)
-            copy_runs(fresh, record, root)
-            click.echo(f"{len(results)} runs -> {record}; compute used: {compute_used.in_words(results)}")
-            if compute_used.update_readme(record.resolve().parent / "README.md"):
-                click.echo(f"compute used -> {record.parent / 'README.md'}")
-        if table is not None:
-            if record is not None:  # earlier calls, or other machines, may have recorded more
-                results = load_runs(path.resolve(), record.absolute(), part=part)
-            _refuse_to_lose(table, results)
-            over_seeds.write_table(over_seeds.measure(results), table)
-            click.echo(f"{len(results)} runs -> {table}")
-    except (OSError, ValueError) as error:
-        raise click.ClickException(str(error)) from None
+    if table is not None:
+        check_target(table, ending=".parquet")
+        folder = table.absolute().parent
+        check_folder(folder, made=record is not None and record.absolute().is_relative_to(folder))
+    results = load_runs(path.resolve(), root, part=part)
+    if record is not None:
+        if fresh := not_recorded(results, record):
+            check_folder(record, made=True)
+        copy_runs(fresh, record, root)
+        click.echo(f"{len(results)} runs -> {record}; compute used: {compute_used.in_words(results)}")
+        if compute_used.update_readme(record.resolve().parent / "README.md"):
+            click.echo(f"compute used -> {record.parent / 'README.md'}")
+    if table is not None:
+        if record is not None:  # earlier calls, or other machines, may have recorded more
+            results = load_runs(path.resolve(), record.absolute(), part=part)
+        _refuse_to_lose(table, results)
+        over_seeds.write_table(over_seeds.measure(results), table)
+        click.echo(f"{len(results)} runs -> {table}")
 
 
 def _refuse_to_lose(table: Path, results: Collection[Result]) -> None:

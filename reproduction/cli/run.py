@@ -20,7 +20,7 @@ from focal_lib.cli.parameters import CommandWithParameters, parameters_option
 
 class _RunHelp(CommandWithParameters):
     def rows(self, context: click.Context) -> list[tuple[str, str]]:
-        from reproduction.engine.spec_help import describe_parameters
+        from reproduction.engine.spec import describe_parameters
 
         return describe_parameters()
 
@@ -34,7 +34,7 @@ class _RunHelp(CommandWithParameters):
 @click.option("--again", is_flag=True, help="Move a finished run aside and make it anew.")
 @click.option("--page", type=click.Path(path_type=Path), help="Also leave an executed notebook on the run.")
 @click.option("--grid", "path", type=GRID_FILE, help="Instead of -p: a run of this grid, the one with that ...")
-@click.option("--digest", help="... digest; if another process does it, one that nobody does.")
+@click.option("--digest", help="... digest.")
 @click.option("--until", type=float, default=math.inf, help="As --minutes; a time in seconds since 1970.")
 def run(
     parameters: tuple[tuple[str, str], ...],
@@ -54,9 +54,9 @@ def run(
     """
     from dataclasses import asdict
 
-    from reproduction.engine.grids import make_spec, read_grid_from
+    from reproduction.engine.grids import find_spec, make_spec
     from reproduction.engine.locks import TimeUp, place_on_a_gpu
-    from reproduction.engine.run import run_shared
+    from reproduction.engine.run import run as do_run
     from reproduction.engine.status import CALL_AGAIN
     from reproduction.engine.store import describe
     from reproduction.parameters import parse_parameters
@@ -72,10 +72,10 @@ def run(
         if page is not None:
             check_target(page, ending=".ipynb")
             check_folder(page.absolute().parent)
-        specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
+        spec = make_spec(given) if path is None or digest is None else find_spec(path, digest)
         until = min(until, time.time() + 60 * minutes) if minutes is not None else until
         with place_on_a_gpu(per_device, until=until) if per_device else nullcontext(device) as place:
-            result = run_shared(specs, root, place, again=again, until=until, progress=path is None)
+            result = do_run(spec, root, place, again=again, until=until, progress=path is None)
         click.echo(f"{describe(result)} -> {result.spec.digest}")
         if page is not None:
             from reproduction.pages.execute import execute, find_source

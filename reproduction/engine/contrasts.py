@@ -12,7 +12,7 @@ One is the primary contrast of its table and is tested for itself; the others ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -77,8 +77,8 @@ def parse_contrasts(content: Any, losses: Mapping[tuple[str, str], Collection[st
 
     Raises:
         ValueError: another form, a name that stands twice in a table, a data set and network or a loss that the grid
-            does not train, an unknown metric, method or objective, a scaling without objective, or two sides that are
-            the same.
+            does not train, an unknown metric, method or objective, a scaling without objective, two sides or two
+            contrasts of a table that are the same.
     """
     found: list[Contrast] = []
     for table, family in _mapping(content, "contrasts").items():
@@ -88,23 +88,17 @@ def parse_contrasts(content: Any, losses: Mapping[tuple[str, str], Collection[st
             raise ValueError(f"contrasts of {table} must be a primary one and a list of others. Got {family!r}.")
         own = [_contrast(str(table), family["primary"], labels, primary=True)]
         own += [_contrast(str(table), given, labels) for given in family["others"]]
-        names = [contrast.name for contrast in own]
-        if repeated := _repeated(own):
-            raise ValueError(f"contrasts of {table} must compare different things. Got {' and '.join(repeated)} alike.")
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"names of contrasts must be different in {table}. Got {', '.join(twice)} twice.")
+        seen: dict[Contrast, str] = {}  # each would count in Holm's correction
+        for contrast in own:
+            if contrast.name in seen.values():
+                raise ValueError(f"names of contrasts must be different in {table}. Got {contrast.name} twice.")
+            other = seen.setdefault(replace(contrast, name="", primary=False, claimed=1), contrast.name)
+            if other != contrast.name:
+                raise ValueError(
+                    f"contrasts of {table} must compare different things. Got {other} and {contrast.name} alike."
+                )
         found += [replace(contrast, dataset=dataset, model=model) for contrast in own]
     return tuple(found)
-
-
-def _repeated(contrasts: Sequence[Contrast]) -> list[str]:
-    """Names of the first two that compare the same; each would count in Holm's correction."""
-    seen: dict[Contrast, str] = {}
-    for contrast in contrasts:
-        other = seen.setdefault(replace(contrast, name="", primary=False, claimed=1), contrast.name)
-        if other != contrast.name:
-            return [other, contrast.name]
-    return []
 
 
 def _network(
@@ -124,22 +118,21 @@ def _contrast(table: str, content: Any, losses: Collection[str], primary: bool =
     from focal_lib.metrics.by_name import METRICS  # slow to import, and most grids are planned without
 
     given = _mapping(content, f"a contrast of {table}")
-    needed, known = {"name", "metric", "loss", "minus", "claimed"}, {"name", "metric", "minus", "claimed", *_SETTING}
-    if not needed <= set(given) <= known:
+    needed = {"name", "metric", "loss", "minus", "claimed"}
+    if not needed <= set(given) <= needed | set(_SETTING):
         raise ValueError(
             f"a contrast of {table} must have {', '.join(sorted(needed))} and may have method, objective. "
             f"Got {', '.join(map(str, given))}."
         )
-    if not isinstance(given["name"], str) or not given["name"].strip():
-        raise ValueError(f"a contrast of {table} must have a name. Got {given['name']!r}.")
     name = given["name"]
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"a contrast of {table} must have a name. Got {name!r}.")
     minus = _mapping(given["minus"], f"minus of {name}")
     if not set(minus) <= set(_SETTING):
         raise ValueError(f"minus of {name} must be among {', '.join(_SETTING)}. Got {', '.join(map(str, minus))}.")
-    if str(given["metric"]) not in METRICS:
-        raise ValueError(f"metric of {name} must be one of {', '.join(METRICS)}. Got {given['metric']!r}.")
-    if str(given["claimed"]) not in CLAIMED:
-        raise ValueError(f"claimed of {name} must be lower or higher. Got {given['claimed']!r}.")
+    for what, known in (("metric", METRICS), ("claimed", CLAIMED)):
+        if str(given[what]) not in known:
+            raise ValueError(f"{what} of {name} must be one of {', '.join(known)}. Got {given[what]!r}.")
     own = {key: given[key] for key in _SETTING if key in given}
     ours, theirs = _setting(name, own, losses), _setting(name, own | minus, losses)
     if ours == theirs:
@@ -152,23 +145,13 @@ def _setting(name: str, given: Mapping[str, Any], losses: Collection[str]) -> Se
     if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(losses):
         known = ", ".join(losses)
         raise ValueError(f"losses of {name} must be of this grid, each once: {known}. Got {given['loss']!r}.")
-    method, objective = given.get("method"), given.get("objective")  # 'none' in a grid is YAML's null
-    scaling = ("none" if method is None else str(method), "" if objective is None else str(objective))
-    return Setting(chosen, *_scaling(name, *scaling))
-
-
-def _scaling(name: str, method: str, objective: str) -> tuple[str, str]:
-    """One of SCALINGS. 'none' has no objective of its own: one that is given is the other side's."""
-    methods = list(dict.fromkeys(method for method, _ in SCALINGS))
-    if method not in methods:
-        raise ValueError(f"method of {name} must be one of {', '.join(methods)}. Got {method!r}.")
-    if method != "none" and not objective:
-        raise ValueError(f"objective of {name} must say by what {method} is chosen. Got none.")
-    known = list(dict.fromkeys(by for own, by in SCALINGS if by and method in (own, "none")))
-    if objective and objective not in known:
-        of_method = "" if method == "none" else f" for {method}"
-        raise ValueError(f"objective of {name} must be one of {', '.join(known)}{of_method}. Got {objective!r}.")
-    return method, "" if method == "none" else objective
+    method, objective = str(given.get("method") or "none"), str(given.get("objective") or "")  # YAML's null is 'none'
+    if method == "none" and objective in {by for _, by in SCALINGS}:  # an objective is that of the other side
+        return Setting(chosen)
+    if (method, objective) not in SCALINGS:
+        known = ", ".join(f"{own} by {by}" for own, by in SCALINGS if by)
+        raise ValueError(f"scaling of {name} must be none, {known}. Got {method} by {objective or 'no objective'}.")
+    return Setting(chosen, method, objective)
 
 
 def _mapping(content: Any, what: str) -> dict[Any, Any]:

@@ -93,16 +93,16 @@ def _parse_notes(content: Mapping[str, Any]) -> GridNotes:
     return GridNotes(reproduces, **{name: tuple(value) for name, value in given.items()})
 
 
-def read_grid_from(path: str | Path, digest: str) -> list[Spec]:
-    """The specifications of a grid, the one of that digest first.
+def find_spec(path: str | Path, digest: str) -> Spec:
+    """The specification of a grid with that digest.
 
     Raises:
         ValueError: none has it.
     """
-    specs = read_grid(path)
-    if digest not in {spec.digest for spec in specs}:
-        raise ValueError(f"digest must be that of a run in {Path(path).name}. Got {digest!r}.")
-    return sorted(specs, key=lambda spec: spec.digest != digest)
+    for spec in read_grid(path):
+        if spec.digest == digest:
+            return spec
+    raise ValueError(f"digest must be that of a run in {Path(path).name}. Got {digest!r}.")
 
 
 def make_spec(values: Mapping[str, Any]) -> Spec:

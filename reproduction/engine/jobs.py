@@ -5,33 +5,27 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import psutil
+from typing import Any, NamedTuple, NoReturn
 
 from focal_lib.atomic_write import check_folder
 from reproduction.checkout import require_checkout
 from reproduction.engine.grids import read_grid
 from reproduction.engine.locks import gpus_here
 from reproduction.engine.status import status
-from reproduction.engine.version import VERSION
+from reproduction.engine.store import VERSION
 
 log = logging.getLogger(__name__)
 
 REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as workflow/tell.py knows, too
 HERE = ("local", "dryrun", "touch")  # executors of Snakemake that need no other machine
-ROOM_FOR_A_WORD = 100_000  # bytes
-NONE_BEGAN = "Snakemake ended before it began a job, for the reason it gave"
 
 
 class Ended(NamedTuple):
@@ -61,17 +55,15 @@ def check_root(root: Path) -> None:
 
     Raises:
         OSError: nothing can be written there, see `check_folder`.
-        ValueError: a brace in its name, which Snakemake would fill in; a quotation mark at its end, which it would
-            take off; a line break.
+        ValueError: a name that Snakemake would change.
     """
     check_folder(root, made=True)
     name = str(root.resolve())
-    if set("{}\n\r") & set(name):
+    if set("{}\n\r") & set(name) or name.endswith(("'", '"')):
         raise ValueError(
-            f"the folder of a grid's runs must have no {{ or }} or line break in its name. Got {str(root)!r}."
+            "the folder of a grid's runs must have no {, } or line break in its name, nor a quotation mark at its end. "
+            f"Got {str(root)!r}."
         )
-    if name.endswith(("'", '"')):
-        raise ValueError(f"the name of the folder of a grid's runs must not end with a quotation mark. Got {root}.")
 
 
 def do_grid(
@@ -88,7 +80,7 @@ def do_grid(
     """Do every run of a grid that is not done, and come back.
 
     Args:
-        root: folder of the runs.
+        root: folder of the runs, see `check_root`.
         again: move finished runs aside and make them anew.
         minutes: after these no run is begun and those at work stop at a checkpoint; the next call goes on. On a
             cluster, where jobs wait, each job has these for itself.
@@ -99,11 +91,9 @@ def do_grid(
     Raises:
         FileNotFoundError: the package is installed without a checkout.
         ValueError: 'cuda' without a GPU.
-        OSError, ValueError: as `check_root`.
         SystemExit: a signal came that ends processes: no further run was begun, and those at work have ended.
     """
     checkout = require_checkout("a grid of runs")
-    check_root(root)
     cluster = is_for_cluster(more)
     flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete"]
     # each run has a lock of its own, so that grids at once share runs; greedy: its choice takes no time to be killed in
@@ -120,15 +110,12 @@ def do_grid(
         minutes = None if cluster else minutes
     root.mkdir(parents=True, exist_ok=True)
     _forget_what_is_not_done(path, root)
-    with tempfile.TemporaryDirectory(
-        prefix=".logs-", dir=root
-    ) as logs:  # of its own: another grid may do the same runs
+    with tempfile.TemporaryDirectory(prefix=".logs-", dir=root) as logs:  # of its own: grids at once may do a run both
         config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_logs={Path(logs).resolve()}"]
         config += [f"run_options={' '.join(options)}"] if options else []
         command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
         code = _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
-        time_up = minutes is not None and time.time() >= until
-        return Ended(code, _failed(path, root, Path(logs), began_none="" if time_up or not code else NONE_BEGAN))
+        return Ended(code, _failed(path, root, Path(logs)))
 
 
 def _forget_what_is_not_done(path: Path, root: Path) -> None:
@@ -138,28 +125,16 @@ def _forget_what_is_not_done(path: Path, root: Path) -> None:
             (root / spec.digest / f"finished-{VERSION}").unlink(missing_ok=True)
 
 
-def _failed(path: Path, root: Path, logs: Path, began_none: str) -> dict[str, str]:
-    """Digest -> reason, of the runs whose job of this call failed: what cannot be prepared leaves nothing else.
-
-    Args:
-        began_none: the reason of all that is left, where no job has left a log.
-    """
+def _failed(path: Path, root: Path, logs: Path) -> dict[str, str]:
+    """Digest -> reason, of the runs whose job of this call failed: what cannot be prepared leaves nothing else."""
     found = {}
-    began_none = "" if any(logs.iterdir()) else began_none
     for spec, state, _ in status(read_grid(path), root):
         if state in ("done", "running"):  # another grid's job may have done better
             continue
         of_data = next(logs.rglob(f"data-{spec.dataset}.txt"), logs)
-        told = _last_reason(logs / f"run-{spec.digest}.txt") or _last_reason(of_data)
-        if reason := told or began_none or _no_room(root):
+        if reason := _last_reason(logs / f"run-{spec.digest}.txt") or _last_reason(of_data):
             found[spec.digest] = reason
     return found
-
-
-def _no_room(root: Path) -> str:
-    """That a full disk has no room for a job's own word; '' where there is some."""
-    free = shutil.disk_usage(root).free
-    return f"the disk of {root} is full: {free:,} bytes are left" if free < ROOM_FOR_A_WORD else ""
 
 
 def _last_reason(log_file: Path) -> str:
@@ -174,12 +149,9 @@ def _last_reason(log_file: Path) -> str:
 
 def _environment(checkout: Path) -> dict[str, str]:
     """The jobs' python is this one, and finds the checkout whatever PYTHONSAFEPATH says."""
-    search = {
-        "PATH": (Path(sys.executable).parent, os.environ.get("PATH")),
-        "PYTHONPATH": (os.environ.get("PYTHONPATH"), checkout),
-    }
-    own = {name: os.pathsep.join(str(part) for part in parts if part) for name, parts in search.items()}
-    return os.environ | own
+    first = [str(Path(sys.executable).parent), *filter(None, [os.environ.get("PATH")])]
+    search = [*filter(None, [os.environ.get("PYTHONPATH")]), str(checkout)]
+    return os.environ | {"PATH": os.pathsep.join(first), "PYTHONPATH": os.pathsep.join(search)}
 
 
 def _wait(process: subprocess.Popen[bytes], minutes: float | None) -> int:
@@ -188,48 +160,26 @@ def _wait(process: subprocess.Popen[bytes], minutes: float | None) -> int:
     Raises:
         SystemExit: a signal came that ends processes, and Snakemake has ended first.
     """
-    came: list[int] = []
+
+    def end(number: int, _: Any) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    ends = [own for own in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(own) is not signal.SIG_IGN]  # nohup
+    before = {own: signal.signal(own, end) for own in ends}
     try:
-        with _passing_on(process, came):
-            if minutes is not None:
-                with suppress(subprocess.TimeoutExpired):
-                    return process.wait(60 * minutes)
-                process.terminate()
-            return process.wait()
-    except BaseException:  # Ctrl-C reaches it too
+        if minutes is not None:
+            with suppress(subprocess.TimeoutExpired):
+                return process.wait(60 * minutes)
+            process.terminate()
+        return process.wait()
+    except SystemExit:
+        log.warning("No further run is begun. Those at work are waited for.")
+        process.terminate()  # also for SIGHUP, at which Snakemake would leave its jobs behind
+        process.wait()
+        raise
+    except KeyboardInterrupt:  # Ctrl-C reaches Snakemake, too
         process.wait()
         raise
     finally:
-        if came:
-            raise SystemExit(128 + came[0])
-
-
-@contextmanager
-def _passing_on(process: subprocess.Popen[bytes], came: list[int]) -> Iterator[None]:
-    """SIGTERM and SIGHUP are for Snakemake, which begins no further job then; the second one is for its jobs, too."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def pass_on(number: int, _: Any) -> None:
-        came.append(number)
-        if len(came) == 1:
-            log.warning("No further run is begun. Those at work are waited for; another signal ends them.")
-            process.terminate()  # also for SIGHUP, at which Snakemake would leave its jobs behind
-        else:
-            _end_jobs(process.pid)
-
-    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {own: signal.signal(own, pass_on) for own in ends if signal.getsignal(own) is not signal.SIG_IGN}  # nohup
-    try:
-        yield
-    finally:
         for own, handler in before.items():
-            signal.signal(own, signal.SIG_DFL if handler is None else handler)
-
-
-def _end_jobs(pid: int) -> None:
-    with suppress(psutil.Error):
-        for job in psutil.Process(pid).children(recursive=True):
-            with suppress(psutil.NoSuchProcess):
-                job.terminate()
+            signal.signal(own, handler)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import errno
+import fcntl
 import getpass
 import logging
 import math
@@ -14,99 +14,55 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-
 log = logging.getLogger(__name__)
 
 _GLANCE = 0.25  # seconds: `is_locked` of another process holds a lock for much less
-_CONTENTION = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK)  # what a lock that another holds answers
-
-
-class RunTaken(RuntimeError):
-    """Another process is doing this run."""
 
 
 class TimeUp(RuntimeError):
     """The time given is over; the next call goes on, from the checkpoint where there is one."""
 
 
-def _lock(folder: Path) -> FileLock:
-    """The lock of a run's folder. It lies beside it, as the folder may be moved aside."""
-    locks = folder.parent / ".locks"
-    locks.mkdir(parents=True, exist_ok=True)
-    return FileLock(locks / folder.name)
+def _lock_file(folder: Path) -> Path:
+    """The lock of a run's folder lies beside it, as the folder may be moved aside."""
+    return folder.parent / ".locks" / folder.name
 
 
 @contextlib.contextmanager
-def held(folder: Path, name: str, wait: bool = True, until: float = math.inf) -> Iterator[None]:
-    """Hold the lock of a run's folder.
+def held(folder: Path, name: str, until: float = math.inf) -> Iterator[None]:
+    """Hold the lock of a run's folder; wait for it while another process holds it.
 
     Args:
         until: seconds since 1970, at which waiting ends.
 
     Raises:
-        RunTaken: another process holds it and `wait` is false.
         TimeUp: another process holds it still.
     """
-    lock = _lock(folder)
-    hold: contextlib.AbstractContextManager[object]
+    _lock_file(folder).parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(_lock_file(folder))
     try:
-        hold = _acquire_now(lock)
+        hold = lock.acquire(timeout=_GLANCE, poll_interval=_GLANCE / 50)
     except Timeout:
-        if not wait:
-            raise RunTaken(f"{name} is being done by another process.") from None
         log.warning("%s: another process is doing it, waiting", name)
-        hold = _wait_for(lock, name, until)
+        left = -1 if until == math.inf else max(until - time.time(), 0)  # -1: without end
+        try:
+            hold = lock.acquire(timeout=left, poll_interval=0.1)
+        except Timeout:
+            raise TimeUp(f"time is up, and another process is still doing {name}.") from None
     with hold:
         yield
 
 
-def _acquire_now(lock: FileLock) -> contextlib.AbstractContextManager[object]:
-    """Hold it; Timeout where another process holds it for longer than a look at it takes."""
-    return lock.acquire(timeout=_GLANCE, poll_interval=_GLANCE / 50)
-
-
-def _wait_for(lock: FileLock, name: str, until: float) -> contextlib.AbstractContextManager[object]:
-    left = -1 if until == math.inf else max(until - time.time(), 0)  # -1: without end
-    try:
-        return lock.acquire(timeout=left, poll_interval=min(0.5, left) if left > 0 else 0.5)
-    except Timeout:
-        raise TimeUp(f"time is up, and another process is still doing {name}.") from None
-
-
 def is_locked(folder: Path) -> bool:
-    """Whether a process is at it now, said at once; where locks cannot be shared, after waiting for other looks."""
-    lock_file = folder.parent / ".locks" / folder.name
-    if not lock_file.exists():
+    """Whether a process is at it now, said at once: looks share the lock, and nobody shares it with who holds it."""
+    if not _lock_file(folder).exists():
         return False
-    if fcntl is not None:
-        with contextlib.suppress(OSError):  # file systems without shared locks, files that may not be read
-            return not _can_share(lock_file)
-    try:
-        with _acquire_now(FileLock(lock_file)):
-            return False
-    except Timeout:
-        return True
-
-
-def _can_share(lock_file: Path) -> bool:
-    """Whether nobody holds it: looks share it with each other, and nobody shares it with who holds it.
-
-    Raises:
-        OSError: it cannot be read, or the file system has no such locks.
-    """
-    with lock_file.open("rb") as file:  # closing it gives the lock back
+    with _lock_file(folder).open("rb") as file:  # closing it gives the lock back
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in _CONTENTION:
-                raise
-            return False
-        return True
+        except BlockingIOError:
+            return True
+        return False
 
 
 def gpus_here() -> list[str]:
@@ -131,7 +87,8 @@ def place_on_a_gpu(
     """'cuda:<number>', a GPU with fewer than `per_gpu` jobs of this user; waits for one. Each has a job before any two.
 
     Args:
-        poll: seconds between two looks; until: seconds since 1970, at which waiting ends.
+        poll: seconds between two looks.
+        until: seconds since 1970, at which waiting ends.
 
     Raises:
         ValueError: no GPU.

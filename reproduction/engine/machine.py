@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
-
-
-_BF16 = {"avx512_bf16", "amx_bf16", "bf16", "svebf16"}  # as Linux names what processors of Intel, AMD and Arm can
 
 
 def machine_of(device: torch.device) -> str:
@@ -36,29 +33,11 @@ def spell_cores(machines: str) -> str:
 
 
 def processor_name() -> str:
-    """As the system names it."""
-    for name, value in _processor():
-        if name in ("model name", "hardware", "cpu model"):
-            return value
-    return platform.processor() or "unnamed processor"
-
-
-def computes_bf16() -> bool | None:
-    """Whether the processor has instructions for bfloat16; without, they are emulated. None: the system tells not."""
-    for name, value in _processor():
-        if name in ("flags", "features"):
-            return not _BF16.isdisjoint(value.lower().split())
-    return None
-
-
-def _processor() -> Iterator[tuple[str, str]]:
-    """What Linux says of the processor, name and value."""
+    """As Linux names it, where this is Linux."""
     listed = Path("/proc/cpuinfo")
-    if listed.is_file():
-        for line in listed.read_text(errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            if value.strip():
-                yield name.strip().lower(), value.strip()
+    text = listed.read_text(errors="replace") if listed.is_file() else ""
+    found = re.search(r"^(?:model name|hardware|cpu model)[ \t]*:[ \t]*(\S.*)$", text, re.IGNORECASE | re.MULTILINE)
+    return found[1].strip() if found else platform.processor() or "unnamed processor"
 
 
 def cores_here() -> int:

@@ -1,16 +1,13 @@
-"""Before a grid is trained: whether its runs can be prepared; images, about how many hours, room on the disk."""
+"""Before a grid is trained: whether its runs can be prepared, and about how many hours they take."""
 
 from __future__ import annotations
 
-import functools
 import math
-import shutil
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,76 +15,67 @@ import numpy as np
 from focal_lib.threads import one_thread
 from reproduction.engine.cost import images_to_train
 from reproduction.engine.data import check_name, load
-from reproduction.engine.data.images import count_training_images
-from reproduction.engine.data.samples import random_samples
+from reproduction.engine.data.dataset import Dataset, Split
+from reproduction.engine.data.images import find_image_set
 from reproduction.engine.data.text import TEXT_SETS
-from reproduction.engine.files import DiskFull
+from reproduction.engine.data.tokens import WORDS, balanced_tree, encode_trees
 from reproduction.engine.machine import cores_here, machine_of, spell_cores
 from reproduction.engine.spec import Spec
+from reproduction.engine.store import named
 
 if TYPE_CHECKING:
     import torch
 
+_LEAVES = 19  # of a sentence of SST on the average (Socher et al. 2013)
 
-def check_runs(specs: Iterable[Spec], *, files: bool = True) -> None:
-    """Whether every run can be prepared, as far as names, numbers and the data that are here tell.
+
+def check_runs(specs: Iterable[Spec], *, data: bool = True) -> None:
+    """Whether every run can be prepared, as far as names and numbers tell, without reading data.
 
     Args:
-        files: look for the data here; not where the runs are done on other machines.
+        data: ask for their data sets, too; not where the runs are done on other machines.
 
     Raises:
         ValueError: a run, which is named, asks for a data set, network or loss that there is not, or that do not go
-            together, or for more images than there are; FOCAL_STEP names no way of a step.
+            together; FOCAL_STEP names no way of a step.
         NotADirectoryError: FOCAL_DATA is no folder.
     """
     import torch
 
-    from reproduction.engine.step import pick_way
-
-    pick_way(torch.device("cpu"), one_graph=True, captures=True)
-    count = functools.cache(count_training_images) if files else None  # a grid has few data sets
-    for spec in specs:
-        try:
-            _check(spec, count)
-        except ValueError as error:
-            raise ValueError(f"run {spec.digest} ({spec.name}): {error}") from None
-
-
-def _check(spec: Spec, count: Callable[[str], int | None] | None) -> None:
     from focal_lib.losses.base import build
     from reproduction.engine.fit import check_recipe
     from reproduction.engine.models import check_model
+    from reproduction.engine.step import pick_way
 
-    name, there = spec.dataset, None
-    kind = TEXT_SETS[name].kind if name in TEXT_SETS else "images"
-    if count is not None:
-        check_name(name)
-        there = count("cifar10" if name.startswith("cifar10-c-") else name) if kind == "images" else None
-    check_model(spec.model, name, kind)
-    check_recipe(spec, kind, spec.n_train)
-    build(spec.loss, spec.gamma, spec.lam, spec.training.epochs)
-    if there is not None and spec.n_train + spec.n_validation > there:
-        asked = f"{spec.n_train} + {spec.n_validation}"
-        raise ValueError(f"n_train + n_validation must be at most {there} of {name}. Got {asked}.")
+    pick_way(torch.device("cpu"), one_graph=True, captures=True)
+    for spec in specs:
+        kind = TEXT_SETS[spec.dataset].kind if spec.dataset in TEXT_SETS else "images"
+        try:
+            if data:
+                check_name(spec.dataset)
+            check_model(spec.model, spec.dataset, kind)
+            check_recipe(spec, kind, spec.n_train)
+            build(spec.loss, spec.gamma, spec.lam, spec.training.epochs)
+        except ValueError as error:
+            raise ValueError(f"{named(spec)}: {error}") from None
 
 
-def check_disk(specs: Iterable[Spec], root: Path) -> None:
-    """DiskFull where there is no room for the weights of these runs."""
-    import torch
-
-    from reproduction.engine.models import build_for
-
-    @functools.cache
-    def count_weights(dataset: str, model: str) -> int:
-        if (samples := random_samples(dataset, 1)) is None:
-            return 0  # nothing is known of it before it is read
-        with torch.device("meta"):
-            return sum(weights.numel() for weights in build_for(model, samples).state_dict().values())
-
-    needed = sum(4 * count_weights(spec.dataset, spec.model.removesuffix("-glove")) for spec in specs) / 1e9
-    free = shutil.disk_usage(next(path for path in (root, *root.absolute().parents) if path.exists())).free / 1e9
-    if free < needed:
-        raise DiskFull(f"{root} must have room for the weights of the runs, {needed:.2f} GB. Got {free:.2f} GB free.")
+def random_samples(name: str, n: int) -> Dataset | None:
+    """n random samples of the shape that a published data set has, read from no file; None of another data set."""
+    rng = np.random.default_rng(0)
+    if (images := find_image_set(name)) is not None:
+        channels, side = images.shape
+        pixels = rng.integers(256, size=(n, side, side, channels), dtype=np.uint8)
+        part = Split(pixels, rng.integers(images.classes, size=n))
+        return Dataset(name, images.classes, part, part)
+    if (texts := TEXT_SETS.get(name)) is None:
+        return None
+    words, classes = tuple(map(str, range(WORDS))), texts.classes or 10
+    drawn = rng.integers(1, WORDS, (n, texts.length or _LEAVES), dtype=np.int32)
+    if texts.kind == "trees":
+        drawn = encode_trees([balanced_tree([words[i] for i in row]) for row in drawn], words)
+    part = Split(drawn, rng.integers(classes, size=n))
+    return Dataset(name, classes, part, part, kind=texts.kind, vocabulary=words)
 
 
 def say_hours(specs: Iterable[Spec], device: str = "auto", *, cores: int = 0) -> list[str]:

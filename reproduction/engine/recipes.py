@@ -68,10 +68,7 @@ RECIPES: dict[str, Recipe] = {
         _CIFAR, source="KK24 section 5.1; crops as on CIFAR", batch_size=64, epochs=100, drops=(40, 60)
     ),
     "l25-tinyimagenet": replace(
-        _CIFAR,
-        source="L25 section 5; weight decay from KK24's text, crops as on CIFAR",
-        epochs=100,
-        drops=(40, 60),
+        _CIFAR, source="L25 section 5; weight decay from KK24's text, crops as on CIFAR", epochs=100, drops=(40, 60)
     ),
     "m20-newsgroups": Recipe(
         "M20 appendix D; its batch size, which it does not tell, from L25 section 5", "adam", 1e-3, 128, 50, keep="best"

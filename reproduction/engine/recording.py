@@ -9,13 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from reproduction.engine.files import write
-from reproduction.engine.spec import Spec
 from reproduction.engine.store import (
     COPY_AGAIN,
     HISTORY,
     LOGITS,
     SPEC,
-    Logits,
     Result,
     RunDamaged,
     array_checksum,
@@ -23,7 +21,6 @@ from reproduction.engine.store import (
     describe_files,
     load,
     logits_after,
-    require_one_version,
     run_folder,
 )
 
@@ -38,60 +35,42 @@ def not_recorded(results: Iterable[Result], destination: Path) -> list[Result]:
     left = []
     for result in results:
         target = destination / result.spec.digest
-        if (target / LOGITS).exists():
-            try:
-                kept = load(result.spec, destination)
-            except RunDamaged as error:
-                raise RunDamaged(f"{error} {COPY_AGAIN}") from None
-            _require_copy(kept, result, target)
-        else:
+        if not (target / LOGITS).exists():
             left.append(result)
+            continue
+        try:
+            kept = load(result.spec, destination)
+        except RunDamaged as error:
+            raise RunDamaged(f"{error} {COPY_AGAIN}") from None
+        if not _is_copy(kept, result):
+            raise FileExistsError(f"{target} must be a copy of this run, or nothing yet. Got one of another attempt.")
     return left
 
 
-def record_runs(specs: Iterable[Spec], destination: Path, root: str | Path | None = None) -> int:
-    """Copy finished runs to keep: history, specification, logits of validation and test. Returns their number.
-
-    What is there already is not written again.
-
-    Raises:
-        RunMissing, RunDamaged: a run that is not finished, or not whole; or the copy there is not.
-        SeveralVersions: of the training code.
-        FileExistsError: a copy of another attempt at a run is in the way.
-        DiskFull: no room for a copy.
-    """
-    results = [load(spec, root) for spec in specs]
-    require_one_version(results)
-    copy_runs(not_recorded(results, destination), destination, root)
-    return len(results)
+def _is_copy(kept: Result, result: Result) -> bool:
+    """One in half precision, as some on record are, is a copy, too."""
+    pairs = ((kept.validation, result.validation), (kept.test, result.test))
+    return kept.training_version == result.training_version and all(
+        np.array_equal(one.logits.astype(np.float16), other.logits.astype(np.float16)) for one, other in pairs
+    )
 
 
 def copy_runs(results: Iterable[Result], destination: Path, root: str | Path | None = None) -> None:
-    """Write copies of loaded runs that have none there; errors as `record_runs`."""
+    """Write history, specification, logits of validation and test of loaded runs that have no copy there.
+
+    Raises:
+        DiskFull: no room for a copy.
+    """
     for result in results:
-        _write_copy(result, run_folder(result.spec, root), destination / result.spec.digest)
-
-
-def _require_copy(kept: Result, result: Result, target: Path) -> None:
-    """A copy in half precision, as some on record are, is one, too."""
-    same = kept.training_version == result.training_version
-    for name in ("validation", "test"):
-        one, two = (getattr(which, name).logits.astype(np.float16) for which in (kept, result))
-        same = same and np.array_equal(one, two)
-    if not same:
-        raise FileExistsError(f"{target} must be a copy of this run, or nothing yet. Got one of another attempt.")
-
-
-def _write_copy(result: Result, source: Path, target: Path) -> None:
-    arrays: dict[str, np.ndarray] = {}
-    for name in ("validation", "test"):
-        part: Logits = getattr(result, name)
-        arrays |= {f"{name}_logits": part.logits, f"{name}_labels": part.labels}
-    arrays |= {logits_after(epoch): part.logits for epoch, part in result.test_by_epoch.items()}
-    contents = {HISTORY: (source / HISTORY).read_bytes(), LOGITS: as_npz(arrays)}
-    record = json.loads((source / SPEC).read_text())
-    record |= {"checksum": array_checksum(arrays), "files": describe_files(contents)}
-    target.mkdir(parents=True, exist_ok=True)
-    write(target / HISTORY, contents[HISTORY])
-    write(target / SPEC, (json.dumps(record, indent=1) + "\n").encode())
-    write(target / LOGITS, contents[LOGITS])
+        source, target = run_folder(result.spec, root), destination / result.spec.digest
+        arrays: dict[str, np.ndarray] = {}
+        for name, part in (("validation", result.validation), ("test", result.test)):
+            arrays |= {f"{name}_logits": part.logits, f"{name}_labels": part.labels}
+        arrays |= {logits_after(epoch): part.logits for epoch, part in result.test_by_epoch.items()}
+        contents = {HISTORY: (source / HISTORY).read_bytes(), LOGITS: as_npz(arrays)}
+        record = json.loads((source / SPEC).read_text())
+        record |= {"checksum": array_checksum(arrays), "files": describe_files(contents)}
+        target.mkdir(parents=True, exist_ok=True)
+        write(target / HISTORY, contents[HISTORY])
+        write(target / SPEC, (json.dumps(record, indent=1) + "\n").encode())
+        write(target / LOGITS, contents[LOGITS])

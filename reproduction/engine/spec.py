@@ -58,14 +58,13 @@ class Spec:
     learning_rate: float = _setting(0.0, "at the start; 0: as in the recipe", 0)
     evaluate_every: int = _setting(5, "epochs between rows of the history, and between checkpoints", 1)
     precision: str = _setting("recipe", "float32, or bf16 within the network; recipe: as in the recipe", later=True)
-    keep_every: int = _setting(0, "epochs between weights that are kept; 0: those of the end alone", 0, later=True)
+    keep_every: int = _setting(0, "epochs between test logits that are kept; 0: those of the end alone", 0, later=True)
 
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
             if value is not _NOT_GIVEN:  # 3 and 3.0 are one run
-                object.__setattr__(self, f.name, _CHECKS[str(f.type)](f.name, value, f.metadata["minimum"]))
-                _check_maximum(f.name, getattr(self, f.name), f.metadata["maximum"])
+                object.__setattr__(self, f.name, _checked(f, value))
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", self.dataset):
             raise ValueError(f"dataset must be a name of letters, digits, '-', '_' and '.'. Got {self.dataset!r}.")
         cross_entropy = self.loss == "cross-entropy"
@@ -159,6 +158,25 @@ class Spec:
         return " ".join(["focal run", *(f"-p {name} {text}" for name, text in texts)])
 
 
+def describe_parameters() -> list[tuple[str, str]]:
+    """Each field of a specification, for --help: what it means, what it may be and its default."""
+    from reproduction.engine.data import DATASETS  # slow to import, as networks are
+    from reproduction.engine.models import MODELS
+
+    choices = {"dataset": DATASETS, "model": MODELS, "recipe": RECIPES, "precision": ("recipe", *PRECISIONS)}
+    choices["loss"] = [f"{name} ({', '.join(uses)})" if uses else name for name, uses in LOSSES.items()]
+    found = []
+    for own in fields(Spec):
+        if own.name in choices:
+            allowed = f"One of {', '.join(choices[own.name])}."
+        else:
+            kind, most = "whole number" if own.type == "int" else "number", own.metadata["maximum"]
+            allowed = f"A {kind} >= {own.metadata['minimum']}{'' if most is None else f', at most {most}'}."
+        default = {"gamma": "none, but 0 for focal", "lam": "none"}.get(own.name, own.default)
+        found.append((own.name, f"{own.metadata['meaning']}. {allowed} Default: {default}."))
+    return found
+
+
 def _named(what: Spec | Recipe) -> dict[str, Any]:
     """The fields that a run is named by."""
     values = {f: getattr(what, f.name) for f in fields(what)}
@@ -169,34 +187,20 @@ def _differs(spec: Spec, own: Field[Any]) -> bool:
     return own.default is not _NOT_GIVEN and getattr(spec, own.name) != own.default
 
 
-def _text(name: str, value: Any, minimum: None) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{name} must be a name. Got {value!r}.")
-    return value
-
-
-def _number(name: str, value: Any, minimum: float) -> float:
-    if not _is_real(value) or value < minimum:
-        raise ValueError(f"{name} must be a number >= {minimum}. Got {value!r}.")
-    return float(value) + 0.0  # of -0.0 too: one run, one name
-
-
-def _whole(name: str, value: Any, minimum: int) -> int:
-    if not _is_real(value) or value % 1 != 0 or value < minimum:
-        raise ValueError(f"{name} must be a whole number >= {minimum}. Got {value!r}.")
-    return int(value)
-
-
-def _check_maximum(name: str, value: Any, maximum: int | None) -> None:
-    if maximum is not None and value > maximum:
-        raise ValueError(f"{name} must be at most {maximum}. Got {value}.")
-
-
-def _is_real(value: Any) -> bool:
+def _checked(own: Field[Any], value: Any) -> str | int | float:
+    name, minimum, maximum = own.name, own.metadata["minimum"], own.metadata["maximum"]
+    if own.type == "str":
+        if not isinstance(value, str):
+            raise ValueError(f"{name} must be a name. Got {value!r}.")
+        return value
+    whole = own.type == "int"
     try:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # a whole number that no float holds
-        return False
-
-
-_CHECKS: dict[str, Any] = {"str": _text, "float": _number, "int": _whole}  # by a field's annotation
+        is_number = False
+    if not is_number or value < minimum or (whole and value % 1 != 0):
+        raise ValueError(f"{name} must be a {'whole number' if whole else 'number'} >= {minimum}. Got {value!r}.")
+    number = int(value) if whole else float(value) + 0.0  # of -0.0 too: one run, one name
+    if maximum is not None and number > maximum:
+        raise ValueError(f"{name} must be at most {maximum}. Got {number}.")
+    return number

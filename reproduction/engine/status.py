@@ -17,27 +17,23 @@ from reproduction.engine.store import (
     HISTORY,
     LOG,
     LOGITS,
-    SPEC,
+    VERSION,
     WEIGHTS,
-    OtherSpecification,
     RunDamaged,
-    RunMissing,
     checked_bytes,
     load,
     read_record,
     run_folder,
     version_of,
 )
-from reproduction.engine.version import VERSION
 
 CALL_AGAIN = 75  # exit status: the next call goes on (EX_TEMPFAIL)
-_NO_CALL_HELPS = ("failed", "newer", "other")
 
 
 class Status(NamedTuple):
     """Where a run stands, and a word on it.
 
-    'done', 'outdated', 'newer', 'damaged', 'other' (another run's record), 'running', 'failed', 'stopped' or 'waiting'.
+    'done', 'outdated', 'damaged', 'running', 'failed', 'stopped' or 'waiting'.
     """
 
     spec: Spec
@@ -51,45 +47,34 @@ def status(specs: Iterable[Spec], root: str | Path | None = None, *, whole: bool
     Args:
         whole: read the logits of finished runs, too, whose damage nothing else may tell.
     """
-    found = [Status(spec, *_state(spec, run_folder(spec, root), root)) for spec in specs]
-    return [_read_whole(one, root) if whole and one.state == "done" else one for one in found]
-
-
-def _read_whole(one: Status, root: str | Path | None) -> Status:
-    try:
-        load(one.spec, root)
-    except RunMissing:  # moved aside since
-        return Status(one.spec, *_state(one.spec, run_folder(one.spec, root), root))
-    except RunDamaged as error:
-        return one._replace(state="damaged", detail=str(error))
-    return one
+    return [Status(spec, *_state(spec, root, whole)) for spec in specs]
 
 
 def runs_to_do(found: Iterable[Status], *, again: bool = False) -> list[Spec]:
     """Those that a call would do: not finished, but for `again`, and nobody else's."""
-    left_out = {"running", "newer"} if again else {"running", "newer", "other", "done"}
+    left_out = {"running"} if again else {"running", "done"}
     return [entry.spec for entry in found if entry.state not in left_out]
 
 
 def exit_status(states: Iterable[str]) -> int:
-    """0 where every run is done; 1 where the rest wait for a person: failed, newer or other; else CALL_AGAIN."""
+    """0 where every run is done; 1 where the rest has failed; else CALL_AGAIN."""
     left = {state for state in states if state != "done"}
     if not left:
         return 0
-    return 1 if left <= set(_NO_CALL_HELPS) else CALL_AGAIN
+    return 1 if left == {"failed"} else CALL_AGAIN
 
 
-def _state(spec: Spec, folder: Path, root: str | Path | None) -> tuple[str, str]:
-    checkpoint = folder / CHECKPOINT
+def _state(spec: Spec, root: str | Path | None, whole: bool) -> tuple[str, str]:
+    folder = run_folder(spec, root)
     if is_locked(folder):
-        return "running", _age(checkpoint)
+        return "running", _age(folder / CHECKPOINT)
     if (folder / LOGITS).exists():
-        return _finished_state(spec, folder, root)
+        return _finished_state(spec, root, whole)
     if (folder / FAILURE).is_file():
         return "failed", _failure(folder / FAILURE)
-    if not checkpoint.is_file() and (folder / WEIGHTS).is_file():
-        return "damaged", f"no {LOGITS}; the next call makes it from {WEIGHTS}, if that is whole"
-    return ("stopped", _age(checkpoint)) if folder.is_dir() else ("waiting", "")
+    if not (folder / CHECKPOINT).is_file() and (folder / WEIGHTS).is_file():
+        return "damaged", f"no {LOGITS}"
+    return ("stopped", _age(folder / CHECKPOINT)) if folder.is_dir() else ("waiting", "")
 
 
 def _failure(path: Path) -> str:
@@ -99,19 +84,20 @@ def _failure(path: Path) -> str:
         return f"for a reason that {path.name} does not tell"
 
 
-def _finished_state(spec: Spec, folder: Path, root: str | Path | None) -> tuple[str, str]:
-    """By the record, and what can be seen of the other files without reading the large ones."""
+def _finished_state(spec: Spec, root: str | Path | None, whole: bool) -> tuple[str, str]:
+    """By the record, and what can be seen of the other files without reading the large ones, but for `whole`."""
+    folder = run_folder(spec, root)
     try:
-        record = read_record(spec, folder, root)
+        record = read_record(spec, folder)
         checked_bytes(folder, record, HISTORY)
-    except OtherSpecification:
-        return "other", f"{SPEC} is of another run; --again moves it aside"
+        if (version := version_of(record)) != VERSION:
+            return "outdated", f"training code {version}, today's is {VERSION}"
+        if found := _seen_damage(folder / LOGITS, record):
+            return "damaged", found
+        if whole:
+            load(spec, root)
     except RunDamaged as error:
         return "damaged", str(error)
-    if (version := version_of(record)) != VERSION:
-        return "newer" if version > VERSION else "outdated", f"training code {version}, today's is {VERSION}"
-    if found := _seen_damage(folder / LOGITS, record):
-        return "damaged", found
     weights = _seen_damage(folder / WEIGHTS, record) if (folder / LOG).is_file() else ""  # copies have none
     return "done", f"but {weights}: --again trains it anew" if weights else ""
 

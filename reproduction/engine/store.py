@@ -8,12 +8,9 @@ import json
 import os
 import platform
 import shlex
-import struct
 import time
-import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,20 +24,16 @@ from reproduction.checkout import ROOT, require_checkout
 from reproduction.engine.cost import Compute
 from reproduction.engine.grids import default_grid, read_grid
 from reproduction.engine.spec import Spec
-from reproduction.engine.version import VERSION
+
+# Of the code that trains: a run is current while its record bears this number. Raise it when the numbers of a run
+# change, and only then: every finished run is then made anew. test_version.py notices when the code has changed.
+VERSION = 1
 
 # what a finished run is, the logits last: their presence ends it
 SPEC, HISTORY, WEIGHTS, LOGITS = "spec.json", "history.parquet", "weights.pt", "logits.npz"
 CHECKPOINT, FAILURE, LOG = "checkpoint", "failed.json", "log.jsonl"
 
 _AFTER = "test_logits_"  # an epoch, in the names of arrays
-
-# what readers raise on bytes that are not as they were written; no lack of memory or of a package is among them
-_UNREADABLE = (
-    *(ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, RuntimeError, SyntaxError, OverflowError),
-    *(zipfile.BadZipFile, zlib.error, struct.error),
-)
-
 
 COPY_AGAIN = "It is a copy: move it away, and record the run again."
 
@@ -53,16 +46,8 @@ class RunDamaged(ValueError):
     """A finished run with a file that is missing or not as it was written."""
 
 
-class NewerRun(ValueError):
-    """A run of a newer training code than this one, which must not repeat it."""
-
-
 class SeveralVersions(ValueError):
     """Runs that are not to be compared: the training code changed between them."""
-
-
-class OtherSpecification(ValueError):
-    """A folder that holds another run than the one it is named by."""
 
 
 @dataclass(frozen=True)
@@ -110,37 +95,35 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
 
     Raises:
         RunMissing: it has not been made, or not to the end.
-        RunDamaged: a file of it is missing or was changed.
-        OtherSpecification: the folder holds another run.
+        RunDamaged: a file of it is missing or was changed, or the folder holds another run.
     """
     folder = run_folder(spec, root)
     if not (folder / LOGITS).exists():
-        raise RunMissing(f"{_named(spec)} is not there, or not finished. It is made by: {_command(spec, root)}")
-    record = read_record(spec, folder, root)
+        raise RunMissing(f"{named(spec)} is not there, or not finished. It is made by: {spec.command}{_at(root)}")
+    record = read_record(spec, folder)
     history = checked_bytes(folder, record, HISTORY)
     logits = _read(folder / LOGITS)
     try:  # of bytes in memory: what a disk or a permission refuses has been told by now
         frame = pd.read_parquet(io.BytesIO(history))
         with np.load(io.BytesIO(logits), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        parts = {name: _part(arrays, name) for name in ("validation", "test", "train") if f"{name}_logits" in arrays}
         whole = array_checksum(arrays) == record["checksum"]
-        validation, test, compute = parts["validation"], parts["test"], Compute.of_record(record)
-        by_epoch = _by_epoch(arrays, test.labels)
-    except _UNREADABLE as error:
-        raise RunDamaged(f"{_named(spec)} in {folder} must be whole. Got {type(error).__name__}: {error}.") from None
+        validation, test = (_part(arrays, f"{name}_logits", name) for name in ("validation", "test"))
+        train = _part(arrays, "train_logits", "train") if "train_logits" in arrays else None
+        kept = sorted(name for name in arrays if name.startswith(_AFTER))
+        by_epoch = {int(name.removeprefix(_AFTER)): _part(arrays, name, "test") for name in kept}
+        compute = Compute.of_record(record)
+    except (MemoryError, ImportError):
+        raise
+    except Exception as error:  # parquet, zip, zlib, npy: each has its own
+        raise RunDamaged(f"{named(spec)} in {folder} must be whole. Got {type(error).__name__}: {error}.") from None
     if not whole:
         raise RunDamaged(f"{folder / LOGITS} must match its checksum. It does not.")
-    return Result(spec, frame, validation, test, parts.get("train"), version_of(record), compute, by_epoch)
+    return Result(spec, frame, validation, test, train, version_of(record), compute, by_epoch)
 
 
-def _part(arrays: Mapping[str, np.ndarray], name: str) -> Logits:
-    return Logits(arrays[f"{name}_logits"].astype(np.float32, copy=False), arrays[f"{name}_labels"])
-
-
-def _by_epoch(arrays: Mapping[str, np.ndarray], labels: np.ndarray) -> dict[int, Logits]:
-    kept = {name: name.removeprefix(_AFTER) for name in sorted(arrays) if name.startswith(_AFTER)}
-    return {int(epoch): Logits(arrays[name].astype(np.float32, copy=False), labels) for name, epoch in kept.items()}
+def _part(arrays: Mapping[str, np.ndarray], logits: str, split: str) -> Logits:
+    return Logits(arrays[logits].astype(np.float32, copy=False), arrays[f"{split}_labels"])
 
 
 def logits_after(epoch: int) -> str:
@@ -148,37 +131,24 @@ def logits_after(epoch: int) -> str:
     return f"{_AFTER}{epoch:04}"
 
 
-def read_record(spec: Spec, folder: Path, root: str | Path | None = None) -> dict[str, Any]:
+def read_record(spec: Spec, folder: Path) -> dict[str, Any]:
     """What a finished run says of itself.
 
     Raises:
-        RunDamaged: there is none, or none that can be read.
-        OtherSpecification: it is of another run.
+        RunDamaged: there is none, none that can be read, or one of another run.
     """
     content = _read(folder / SPEC)
     try:
         record: dict[str, Any] = json.loads(content)
         given, _ = record["spec"], record["checksum"]
         version_of(record)
-        for described in dict(record.get("files") or {}).values():
-            dict(described)
-    except _UNREADABLE as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise RunDamaged(
-            f"{_named(spec)} in {folder} must have a readable {SPEC}. Got {type(error).__name__}: {error}."
+            f"{named(spec)} in {folder} must have a readable {SPEC}. Got {type(error).__name__}: {error}."
         ) from None
     if given != spec.as_dict:
-        raise OtherSpecification(
-            f"{folder} must hold the specification it is named by. Got one with {_differences(given, spec.as_dict)}. "
-            f"It is moved aside by: {_command(spec, root)} --again"
-        )
+        raise RunDamaged(f"{folder} must hold the specification it is named by. Got that of another run.")
     return record
-
-
-def _differences(given: Any, own: Mapping[str, Any]) -> str:
-    """'gamma 9.0 instead of 2.0'."""
-    given = given if isinstance(given, dict) else {}
-    names = [name for name in own if given.get(name) != own[name]] + [name for name in given if name not in own]
-    return ", ".join(f"{name} {given.get(name)} instead of {own.get(name)}" for name in names)
 
 
 def version_of(record: Mapping[str, Any]) -> int:
@@ -204,10 +174,6 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise RunDamaged(f"{path.parent} must hold {path.name}. It does not.") from None
-    except OSError:
-        if path.is_dir():
-            raise RunDamaged(f"{path} must be a file. Got a folder.") from None
-        raise
 
 
 def describe_files(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
@@ -237,40 +203,25 @@ def load_runs(path: str | Path | None = None, root: str | Path | None = None, *,
             results.append(load(spec, root))
         except RunMissing:
             missing = sum(not (run_folder(s, root) / LOGITS).exists() for s in specs)
-            message = f"{missing} of {len(specs)} runs are not there, {_named(spec)} first. They are made by: {command}"
+            message = f"{missing} of {len(specs)} runs are not there, {named(spec)} first. They are made by: {command}"
             raise RunMissing(message) from None
         except RunDamaged as error:
             is_copy = not (run_folder(spec, root) / LOG).is_file()
             raise RunDamaged(f"{error} {COPY_AGAIN if is_copy else f'It is repeated by: {command}'}") from None
-    try:
-        require_one_version(results)
-    except SeveralVersions as error:
-        raise SeveralVersions(f"{error} Mended by: {command}") from None
-    return results
-
-
-def require_one_version(results: Iterable[Result]) -> None:
-    """Numbers of several versions of the training code are not compared.
-
-    Raises:
-        SeveralVersions: with how many runs each has.
-    """
     counts = Counter(result.training_version for result in results)
     if len(counts) > 1:
         listed = ", ".join(f"{counts[version]} of version {version}" for version in sorted(counts))
-        raise SeveralVersions(f"runs must be of one version of the training code. Got {listed}.")
+        raise SeveralVersions(f"runs must be of one version of the training code. Got {listed}. Mended by: {command}")
+    return results
 
 
-def _named(spec: Spec) -> str:
+def named(spec: Spec) -> str:
+    """A run in messages: 'run 0123456789abcdef (focal 3, seed 0)'."""
     return f"run {spec.digest} ({spec.name})"
 
 
 def _at(root: str | Path | None) -> str:
     return f" --root {shlex.quote(str(root))}" if root else ""
-
-
-def _command(spec: Spec, root: str | Path | None) -> str:
-    return spec.command + _at(root)
 
 
 def array_checksum(arrays: Mapping[str, np.ndarray]) -> str:

@@ -13,8 +13,6 @@ import torch
 from torch import Tensor, nn
 
 from focal_lib.losses.base import TrainingLoss
-from reproduction.engine.best import BestWeights
-from reproduction.engine.crops import augmented, draw_crops
 from reproduction.engine.data.dataset import Split
 from reproduction.engine.precision import autocast, give_float32_head, pick_precision
 from reproduction.engine.recipes import Recipe
@@ -23,6 +21,7 @@ from reproduction.engine.step import Replay, compiled, portable_state, take_step
 # Steps of an epoch before one is recorded: as many as PyTorch's own recipe has. What the loss changed between epochs is
 # compiled in them, which cannot be done while a graph is recorded.
 WARM_UP = 3
+PADDING = 4  # pixels around an image, before a crop of its own size
 
 
 class NonFiniteLoss(RuntimeError):
@@ -52,6 +51,51 @@ def to_tensors(part: Split, device: torch.device, mean: float, std: float) -> tu
         images = (inputs.permute(0, 3, 1, 2).float() / 255 - mean) / std
         inputs = images.contiguous(memory_format=torch.channels_last)
     return inputs.to(device), torch.from_numpy(part.labels).to(device)
+
+
+def draw_crops(n: int, generator: torch.Generator) -> Tensor:
+    """For each of n images: row and column of the crop, 0 to 2 PADDING, and whether it is flipped: (n, 3)."""
+    shifts = torch.randint(2 * PADDING + 1, (n, 2), generator=generator)
+    return torch.cat([shifts, torch.randint(2, (n, 1), generator=generator)], -1)
+
+
+def augmented(images: Tensor, crops: Tensor) -> Tensor:
+    """Each image (n, C, H, W) cropped after zero padding, and flipped, as drawn: same shape, on the same device."""
+    n, _, height, width = images.shape
+    dy, dx, flip = crops[:, :, None].unbind(1)  # (n, 1) each
+    x = torch.arange(width, device=images.device)
+    rows = dy + torch.arange(height, device=images.device)  # (n, H)
+    columns = dx + torch.where(flip == 1, width - 1 - x, x)  # (n, W)
+    padded = nn.functional.pad(images, (PADDING,) * 4).permute(0, 2, 3, 1)  # (n, H + 8, W + 8, C)
+    which = torch.arange(n, device=images.device)[:, None, None]
+    return padded[which, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)  # channels last in memory
+
+
+class BestWeights:
+    """Of the epochs offered: the weights with the highest validation accuracy, the earliest of equals (M20 D)."""
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.accuracy = -1.0
+        self.weights: dict[str, Any] = {}
+
+    def offer(self, epoch: int, accuracy: float, model: nn.Module) -> None:
+        """Copy the weights if they are better than those kept."""
+        if accuracy > self.accuracy:
+            weights = {name: value.detach().clone() for name, value in model.state_dict().items()}
+            self.epoch, self.accuracy, self.weights = epoch, accuracy, weights
+
+    def give_to(self, model: nn.Module) -> None:
+        """Put the weights kept into the network, if any were offered."""
+        if self.weights:
+            model.load_state_dict(self.weights)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"epoch": self.epoch, "accuracy": self.accuracy, "weights": self.weights}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.epoch, self.accuracy = int(state["epoch"]), float(state["accuracy"])
+        self.weights = dict(state["weights"])
 
 
 class Trainer:

@@ -67,7 +67,6 @@ WORDS = {
     "jpeg-compression": "JPEG compression",
     "motion-blur": "motion blur",
     "shot-noise": "shot noise",
-    "speckle-noise": "speckle noise",
     "zoom-blur": "zoom blur",
     # networks
     "airbench-cnn": "AirBench CNN",

@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from reproduction.engine.data import snippets, text
+from reproduction.engine.data import snippets
+from reproduction.engine.recording import copy_runs, not_recorded
 from reproduction.engine.run import run
 from reproduction.engine.spec import Spec
+from reproduction.engine.store import load
 from reproduction.engine.trainer import Trainer
 
 SMALL = {"n_train": 60, "n_validation": 30, "epochs": 4, "batch_size": 20, "evaluate_every": 1}
@@ -34,9 +36,9 @@ def write_reviews():
         folder.mkdir(parents=True, exist_ok=True)
         votes = [[3, 0, -1, 2], [-2, -2, 0, 1]] * (n // 2)
         lines = [f"{i + 1}\t{np.mean(v)}\tA film number {i}" for i, v in enumerate(votes)]
-        (folder / text.REVIEWS[0]).write_text("\n".join(lines) + "\n")
+        (folder / snippets.REVIEWS[0]).write_text("\n".join(lines) + "\n")
         lines = [f"{i + 1 + shift}\t{np.mean(v)}\t{np.std(v)}\t{v}" for i, v in enumerate(votes)]
-        (folder / text.REVIEWS[1]).write_text("\n".join(lines) + "\n")
+        (folder / snippets.REVIEWS[1]).write_text("\n".join(lines) + "\n")
 
     return write
 
@@ -58,6 +60,17 @@ def change_record():
         (folder / "spec.json").write_text(json.dumps(record | changes))
 
     return change
+
+
+@pytest.fixture(scope="session")
+def record_runs():
+    """Copies finished runs to keep."""
+
+    def record(specs, destination, root=None):
+        results = [load(spec, root) for spec in specs]
+        copy_runs(not_recorded(results, destination), destination, root)
+
+    return record
 
 
 @pytest.fixture

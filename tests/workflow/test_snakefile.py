@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from reproduction.engine.grids import read_grid
-from reproduction.engine.version import VERSION
+from reproduction.engine.store import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("focal_lib", "reproduction", "workflow", "notebooks", "book", "_config.yml", "_toc.yml", "CITATION.cff")

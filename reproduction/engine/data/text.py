@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import functools
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,13 +12,9 @@ import numpy as np
 
 from reproduction.engine.data import news, places, snippets
 from reproduction.engine.data.dataset import Dataset, Kind, Split
-from reproduction.engine.data.hutto import fetch_hutto
-from reproduction.engine.data.tokens import encode, tokenise, vocabulary
-from reproduction.engine.data.trees import encode_trees, parse_tree, words_of
+from reproduction.engine.data.tokens import encode_trees, parse_tree, vocabulary, words_of
 
 SST_URL = "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
-REVIEWS_LENGTH = 50
-REVIEWS = ("movieReviewSnippets_GroundTruth.txt", "movieReviewSnippets_anonDataRatings.txt")
 
 
 class TextSet(NamedTuple):
@@ -89,51 +84,6 @@ def load_elsewhere(dataset: Dataset, folder: str | Path | None = None) -> dict[s
     return snippets.read_other_sources(text_folder(dataset.name) if folder is None else Path(folder), dataset)
 
 
-# --- movie reviews with the raters' votes ----------------------------------------------
-
-
-def _read_reviews(folder: Path) -> Dataset:
-    """Sentences of film reviews with every rater's sentiment, -4 to 4 (Hutto & Gilbert 2014).
-
-    Label 1 is a positive mean. The posterior is the raters' own: the share of positive and of negative votes, a
-    zero counting half for each. A tenth of the sentences, every tenth, is the test split.
-
-    Raises:
-        ValueError: a file is damaged, or the two name different sentences.
-    """
-    truth, ratings = (folder / name for name in REVIEWS)
-    with places.reading(truth):
-        sentences = [(row[0], row[2]) for row in _rows(truth)]
-    with places.reading(ratings):
-        votes = [(row[0], np.array(ast.literal_eval(row[3]))) for row in _rows(ratings)]
-        if [number for number, _ in sentences] != [number for number, _ in votes]:
-            raise ValueError(f"{REVIEWS[0]} and {REVIEWS[1]} must list the same sentences in the same order.")
-    raters = [own for _, own in votes]
-    positive = np.array([np.mean((r > 0) + 0.5 * (r == 0)) for r in raters])
-    labels = np.array([r.mean() > 0 for r in raters], dtype=np.int64)
-    posterior = np.stack([1 - positive, positive], axis=-1)  # (n, 2)
-    texts = [tokenise(sentence) for _, sentence in sentences]
-    test = np.arange(len(texts)) % 10 == 9
-    words = vocabulary(t for t, held in zip(texts, test, strict=True) if not held)
-    whole = Split(encode(texts, words, length=REVIEWS_LENGTH), labels, posterior)
-    train, held = whole.take(np.flatnonzero(~test)), whole.take(np.flatnonzero(test))
-    return Dataset("movie-reviews", 2, train, held, kind="tokens", vocabulary=words)
-
-
-def _rows(path: Path) -> list[list[str]]:
-    """The cells of a file whose lines are apart by tabs."""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    return [line.split("\t") for line in lines if line.strip()]
-
-
-def _fetch_reviews(folder: Path) -> None:
-    """From the source distribution of vaderSentiment 3.3.2."""
-    fetch_hutto(folder, REVIEWS)
-
-
-# --- Stanford Sentiment Treebank -------------------------------------------------------
-
-
 def _read_sst(folder: Path) -> Dataset:
     """{train,dev,test}.txt: SST-2, neutral sentences left out, labels of the whole sentence only.
 
@@ -170,14 +120,16 @@ def _not_fetched(folder: Path) -> None:
     raise FileNotFoundError("no address of it is known here")
 
 
+_BY_DATE = ("20news-bydate-train", "20news-bydate-test")
+_RATED = tuple(snippets.SOURCES.values())
 TEXT_SETS: dict[str, TextSet] = {
     "20-newsgroups": TextSet(
         20,
-        "20news-bydate-train and 20news-bydate-test",
+        " and ".join(_BY_DATE),
         news.read_newsgroups_by_date,
         news.fetch_newsgroups_by_date,
         news.NEWSGROUPS_LENGTH,
-        ("20news-bydate-train", "20news-bydate-test"),
+        _BY_DATE,
     ),
     "20-newsgroups-m20": TextSet(
         20,
@@ -203,7 +155,14 @@ TEXT_SETS: dict[str, TextSet] = {
         news.FINSEN_LENGTH,
         ("finsen.csv",),
     ),
-    "movie-reviews": TextSet(2, " and ".join(REVIEWS), _read_reviews, _fetch_reviews, REVIEWS_LENGTH, REVIEWS),
+    "movie-reviews": TextSet(
+        2,
+        " and ".join(snippets.REVIEWS),
+        snippets.read_reviews,
+        partial(snippets.fetch, names=snippets.REVIEWS),
+        snippets.REVIEWS_LENGTH,
+        snippets.REVIEWS,
+    ),
     "sst": TextSet(
         2,
         "train.txt, dev.txt and test.txt of parse trees",
@@ -215,11 +174,11 @@ TEXT_SETS: dict[str, TextSet] = {
     **{
         name: TextSet(
             kind.classes,
-            ", ".join(snippets.FILES),
-            functools.partial(snippets.read_films, name=name),
-            snippets.fetch,
+            ", ".join(_RATED),
+            partial(snippets.read_films, name=name),
+            partial(snippets.fetch, names=_RATED),
             None if kind.balanced else snippets.LENGTH,
-            snippets.FILES,
+            _RATED,
             snippets.HOME,
         )
         for name, kind in snippets.SETS.items()

@@ -9,8 +9,7 @@ import numpy as np
 import torch
 
 from focal_lib.losses.base import LogitLoss, build
-from reproduction.engine.data.tokens import UNKNOWN
-from reproduction.engine.data.trees import balanced_tree, encode_trees
+from reproduction.engine.data.tokens import UNKNOWN, balanced_tree, encode_trees
 from reproduction.engine.data.vectors import glove
 from reproduction.studies.human_labels.linear import PENALTIES, Bags, fit_linear_path, make_bags
 from reproduction.studies.human_labels.networks import NETWORKS, ON_TREES, train_network

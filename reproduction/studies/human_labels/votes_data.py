@@ -8,7 +8,8 @@ import numpy as np
 
 from reproduction.engine.data import places
 from reproduction.engine.data.dataset import Dataset
-from reproduction.engine.data.text import REVIEWS, load_text
+from reproduction.engine.data.snippets import REVIEWS
+from reproduction.engine.data.text import load_text
 from reproduction.studies.human_labels.votes import Votes
 
 NAME = "movie-reviews"

@@ -29,7 +29,7 @@ import pandas as pd
 
 from focal_lib.atomic_write import write_whole
 from reproduction.checkout import ROOT
-from reproduction.engine.data.fashion_mnist import CLASSES
+from reproduction.engine.data.images import CLASSES
 from reproduction.studies.localisation import canvases, chest_xrays
 from reproduction.studies.localisation.localisation import RECORD, measure_plans
 from reproduction.studies.localisation.located import LocatedImages

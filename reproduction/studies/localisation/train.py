@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from focal_lib.losses.base import LogitLoss, build
 from reproduction.engine import data
 from reproduction.engine.data.dataset import Split
-from reproduction.engine.data.fashion_mnist import CLASSES
+from reproduction.engine.data.images import CLASSES
 from reproduction.engine.recipes import Recipe
 from reproduction.engine.trainer import Trainer, pick_device, to_tensors
 from reproduction.studies.localisation.canvases import garment_canvases

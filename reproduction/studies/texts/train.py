@@ -10,12 +10,11 @@ from scipy.special import log_softmax
 from torch import Tensor
 
 from reproduction.engine import data
-from reproduction.engine.best import BestWeights
 from reproduction.engine.data.dataset import Dataset, Split
 from reproduction.engine.fit import fresh_trainer
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Logits
-from reproduction.engine.trainer import Trainer, pick_device, to_tensors
+from reproduction.engine.trainer import BestWeights, Trainer, pick_device, to_tensors
 from reproduction.studies.texts.plan import BEST, LAST
 
 IN = "in distribution"  # the test part of the data set that was trained on

@@ -11,11 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from focal_lib import cli
-from reproduction.engine import recording
 from reproduction.engine.grids import read_grid
 from reproduction.engine.jobs import Ended
 from reproduction.engine.locks import TimeUp
-from reproduction.engine.recording import record_runs
 from reproduction.engine.run import run as train
 from reproduction.engine.spec import Spec
 from reproduction.engine.status import Status, status
@@ -53,36 +51,25 @@ def test_run_trains_and_then_only_tells(run):
     assert first.output.strip().endswith(again.output.strip())  # no progress bar: nothing was trained
 
 
-def test_numbers_as_people_write_them(run, tmp_path):
-    done = run("run", *flags(learning_rate="1e-3", n_train="6e1"))
-    assert done.exit_code == 0, done.output
-    digest = Spec(learning_rate=0.001, **{name: int(value) for name, value in SMALL.items()}).digest
-    assert (tmp_path / "runs" / digest).is_dir()
-
-
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
+    ("given", "message"),
     [
-        ("gama", "2", "parameters must be among dataset, model, loss"),
-        ("loss", "hinge", "loss must be one of cross-entropy, focal"),
-        ("model", "resnet51", "model must be one of small-cnn"),
-        ("dataset", "imagenet", "dataset must be one of fashion-mnist"),
-        ("loss", "fcl", "fcl needs gamma: L25"),
-        ("seed", "-1", "seed must be a whole number >= 0. Got -1"),
-        ("gamma", "true", "gamma must be a number >= 0. Got True"),
-        ("gamma", "[1", "gamma: must be YAML"),
+        (("-p", "gama", "2"), "parameters must be among dataset, model, loss"),
+        (("-p", "model", "resnet51"), "model must be one of small-cnn"),
+        (("-p", "loss", "fcl"), "fcl needs gamma: L25"),
+        (("-p", "gamma", "[1"), "gamma: must be YAML"),
+        (("-p", "gamma", "1", "-p", "gamma", "2"), "Got gamma twice: 1 and 2"),
+        (("--per-device", "2"), "--per-device is for --device cuda. Got auto."),
+        (("--until", "nan"), "--until must be a time"),
+        (("--page", "none/page.ipynb"), "There is no "),
     ],
 )
-def test_run_refuses_what_it_does_not_know(run, tmp_path, name, value, message):
-    result = run("run", *flags(**{name: value}))
+def test_run_refuses_what_it_does_not_know(run, tmp_path, given, message):
+    result = run("run", *flags(), *given)
     assert result.exit_code == 1
     assert message in result.output
     assert result.output.count("\n") == 1  # no traceback
     assert not list((tmp_path / "runs").glob("[!.]*"))
-
-
-def test_a_parameter_is_given_once(run):
-    assert "Got seed twice: 1 and 2" in run("run", "-p", "seed", "1", "-p", "seed", "2").output
 
 
 def test_run_lists_its_parameters(run):
@@ -172,36 +159,28 @@ def test_grids_are_recorded_and_tabled(run, grid, tmp_path):
 @pytest.mark.slow
 def test_a_table_beside_a_record_holds_what_was_recorded_before(run, grid, tmp_path):
     path = grid("gamma: [0, 1]")
-    kept, table = tmp_path / "kept", tmp_path / "table.parquet"
+    kept = tmp_path / "kept"
+    table = kept / "table.parquet"  # in the folder that the record makes
     for spec, root in zip(read_grid(path), (tmp_path / "here", tmp_path / "another machine"), strict=True):
         train(spec, root)
         assert run("grid", path, "--root", root, "--record", kept, "--table", table, "--part").exit_code == 0
     assert pd.read_parquet(table)["loss"].unique().tolist() == ["cross-entropy", "focal 1"]
 
 
-def test_only_runs_without_a_copy_are_recorded(run, grid, tmp_path, monkeypatch):
-    path, kept, asked = grid("gamma: [0, 1]"), tmp_path / "kept", []
+def test_only_runs_without_a_copy_are_recorded(run, grid, record_runs, tmp_path):
+    path, kept = grid("gamma: [0, 1]"), tmp_path / "kept"
     first, second = read_grid(path)
     train(first)
     train(second)
     record_runs([first], kept)
 
-    copy = recording._write_copy
-
-    def write(result, *places):
-        asked.append(result.spec)
-        copy(result, *places)
-
-    monkeypatch.setattr(recording, "_write_copy", write)
+    written = (kept / first.digest / "logits.npz").stat().st_mtime_ns
     assert "2 runs -> " in run("grid", path, "--record", kept).output
+    assert (kept / first.digest / "logits.npz").stat().st_mtime_ns == written
     other = Path(shutil.copytree(kept / second.digest, tmp_path / "other" / first.digest))
     shutil.copyfile(kept / first.digest / "spec.json", other / "spec.json")
     assert run("grid", path, "--record", tmp_path / "other").exit_code == 1
-    assert asked == [second]  # a copy in the way is found before anything is written
-
-
-def test_a_bad_grid_is_named(run, grid):
-    assert "Error: grid.yaml: parameters must be among" in run("grid", grid("gama: 1")).output
+    assert len([*(tmp_path / "other").iterdir()]) == 1  # a copy in the way is found before anything is written
 
 
 @pytest.fixture
@@ -228,7 +207,6 @@ def test_grid_within_minutes_says_what_is_left(run, grid, jobs):
     more = ("--executor", "slurm")
     options = {"cores": "2", "again": True, "minutes": 9.0, "device": "auto", "per_device": 1, "more": more}
     assert asked == [options]
-    assert run("grid", grid("gamma: [0, 1]"), "--minutes", "0").exit_code == 2
     jobs(0)
     assert run("grid", grid("gamma: 0")).exit_code == 0
 
@@ -240,10 +218,7 @@ def test_grid_says_images_before_it_starts(run, grid, monkeypatch):
     monkeypatch.setattr("reproduction.engine.jobs.do_grid", do_grid)
     *told, last = run("grid", grid("gamma: [0, 1]"), "--device", "cpu").stderr.splitlines()
     assert last == "Error: begun"
-    assert told == [
-        "2 runs: 2 waiting; 2 to do.",
-        "Images (or texts) to train on, epochs x those of one: at most 240.",
-    ]
+    assert told == ["2 runs: 2 waiting; 2 to do.", "Images (or texts) to train on, epochs x those of one: at most 240."]
 
 
 def test_grid_without_a_checkout_is_refused_before_it_is_planned(run, grid, tmp_path, monkeypatch):
@@ -289,11 +264,6 @@ def test_a_cluster_has_gpus_that_its_login_node_lacks(run, grid, jobs, monkeypat
     assert "has 0 GPUs" in run("grid", path, "--device", "cuda", "--dry-run").output
 
 
-def test_no_epoch_of_the_run_is_begun_after_its_time(small_data, tmp_path):
-    with pytest.raises(TimeUp):
-        train(Spec(), tmp_path, until=1.0)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -321,21 +291,16 @@ def test_options_that_would_do_nothing_are_refused(run, grid, jobs, given, messa
     assert asked == []
 
 
-def test_whole_numbers_as_people_write_them(run, grid, jobs, monkeypatch):
+def test_numbers_of_options_are_those_that_can_be(run, grid, jobs, monkeypatch):
     monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
     asked = jobs(0)
     path = grid("gamma: 0")
     assert run("grid", path, "--minutes", "1e1").exit_code == 0
     assert asked[0]["minutes"] == 10
     assert "has 0 GPUs" in run("run", *flags(), "--device", "cuda", "--per-device", "2e0").output
-    for value in ("2.5", "0", "x", "inf", "nan", "1e400"):
-        assert run("grid", path, "--device", "cuda", "--per-device", value).exit_code == 2
-    assert run("grid", path, "--minutes", "nan").exit_code == 2
-
-
-def test_places_on_gpus_are_for_gpus(run):
-    refused = run("run", *flags(), "--per-device", "2")
-    assert "--per-device is for --device cuda. Got auto." in refused.output
+    assert run("grid", path, "--device", "cuda", "--per-device", "2.5").exit_code == 2
+    for value in ("nan", "0"):
+        assert run("grid", path, "--minutes", value).exit_code == 2
 
 
 @pytest.mark.slow
@@ -381,7 +346,7 @@ def test_what_is_recorded_says_what_it_cost(run, grid, tmp_path):
     assert text.endswith("\n\nMore.\n")
 
 
-@pytest.mark.parametrize("cores", ["0", "-1", "abc", "1.5", "²", "", "1e9"])
+@pytest.mark.parametrize("cores", ["0", "abc", "1.5", "1e9"])
 def test_a_grid_has_one_core_or_more(run, grid, jobs, cores):
     """None is what Snakemake would wait with, for ever."""
     asked = jobs(0)
@@ -395,13 +360,13 @@ def test_a_grid_has_one_core_or_more(run, grid, jobs, cores):
 
 def test_what_no_call_would_do_is_not_counted(run, grid, tmp_path, monkeypatch):
     path = grid("gamma: [0, 1, 2, 3, 4]")
-    states = ["done", "running", "newer", "stopped", "waiting"]
+    states = ["done", "running", "outdated", "stopped", "waiting"]
     entries = [Status(spec, state, "") for spec, state in zip(read_grid(path), states, strict=True)]
     monkeypatch.setattr(sys.modules["reproduction.engine.status"], "status", lambda specs, root, whole: entries)
     first, second, *_ = run("grid", path, "--dry-run").output.splitlines()
-    assert first == "5 runs: 1 done, 1 running, 1 newer, 1 stopped, 1 waiting; 2 to do."
-    assert second.endswith(": at most 240.")
-    assert run("grid", path, "--dry-run", "--again").output.splitlines()[0].endswith("; 3 to do.")
+    assert first == "5 runs: 1 done, 1 running, 1 outdated, 1 stopped, 1 waiting; 3 to do."
+    assert second.endswith(": at most 360.")
+    assert run("grid", path, "--dry-run", "--again").output.splitlines()[0].endswith("; 4 to do.")
 
 
 def test_what_a_run_cannot_do_is_told_before_the_first_is_begun(run, grid, jobs):
@@ -442,47 +407,11 @@ def test_nothing_is_recorded_where_something_else_cannot_be(run, grid, tmp_path)
     assert "grid.yaml must be a folder. Got a file" in refused.output
 
 
-def test_a_table_is_not_written_into_a_run(run, grid, tmp_path):
-    path = grid("model: mlp\n")
-    (tmp_path / "r" / "x").mkdir(parents=True)
-    (tmp_path / "r" / "x" / "spec.json").write_text("{}")
-    refused = run("grid", path, "--root", tmp_path / "r", "--table", tmp_path / "r" / "x" / "history.parquet")
-    assert "a table must not lie in the folder of a run" in refused.output
-    for option in ("--root", "--record", "--table"):
-        assert "must have a name. Got ''; the current folder is '.'." in run("grid", path, option, "").output
-
-
-def test_a_table_goes_into_the_folder_that_the_record_makes(run, grid, tmp_path, monkeypatch):
-    path = grid("gamma: 0")
-    train(read_grid(path)[0])
-    monkeypatch.chdir(tmp_path)
-    done = run("grid", path, "--record", "results/g", "--table", "results/g/table.parquet")
-    assert done.exit_code == 0, done.output
-    assert len(pd.read_parquet("results/g/table.parquet"))
-
-
 def test_finished_runs_need_no_data(run, grid, jobs, monkeypatch, tmp_path):
     path = grid("gamma: 0")
     train(read_grid(path)[0])
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "gone"))
     assert run("grid", path, "--dry-run").output == "1 runs: 1 done; 0 to do.\n"
-    refused = run("grid", path, "--dry-run", "--again")
-    assert refused.exit_code == 1
-    assert "FOCAL_DATA must be a folder" in refused.output
-
-
-def test_a_time_is_a_number(run, tmp_path):
-    refused = run("run", *flags(), "--until", "nan")
-    assert refused.exit_code == 1
-    assert "--until must be a time" in refused.output
-    assert not (tmp_path / "runs").exists()
-
-
-def test_a_page_goes_into_a_folder_that_is_there(run, tmp_path):
-    refused = run("run", *flags(), "--page", tmp_path / "none" / "page.ipynb")
-    assert refused.exit_code == 1
-    assert "There is no " in refused.output
-    assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.slow

@@ -8,11 +8,10 @@ import torch
 from torch import nn
 
 from reproduction.engine import run
-from reproduction.engine.best import BestWeights
 from reproduction.engine.recipes import RECIPES
 from reproduction.engine.run import trained
 from reproduction.engine.store import describe
-from reproduction.engine.trainer import Trainer
+from reproduction.engine.trainer import BestWeights, Trainer
 
 
 @pytest.fixture

@@ -6,10 +6,8 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -18,9 +16,8 @@ from yaml import safe_load
 from reproduction.checkout import ROOT
 from reproduction.engine import jobs
 from reproduction.engine.grids import read_grid
-from reproduction.engine.run import run
-from reproduction.engine.status import CALL_AGAIN, status
-from reproduction.engine.version import VERSION
+from reproduction.engine.status import status
+from reproduction.engine.store import VERSION
 from tests.reproduction.conftest import SMALL
 
 MARKER = f"finished-{VERSION}"
@@ -62,51 +59,6 @@ def test_two_grids_at_once(small_data, tmp_path):
         before, _, _ = output.partition("Building DAG of jobs")
         assert "\n2 runs: " in f"\n{before}"
     assert not list((tmp_path / "my runs").glob(".logs-*"))
-
-
-def stop_in_time(path, root, epochs):
-    """Calls with more and more minutes, until its run begins within them; whether it was stopped then, or done."""
-    (spec,) = read_grid(path)
-    minutes = 0.07
-    for _ in range(12):
-        process = grid(path, root, "--minutes", f"{minutes:g}")
-        output = process.communicate(timeout=900)[0]
-        ((_, state, _),) = status([spec], root)
-        if state == "done":
-            return False
-        assert process.returncode == CALL_AGAIN, output
-        assert f"1 {state}" in output.splitlines()
-        if state == "stopped":
-            assert f"run {spec.name} stopped: time is up after epoch " in output
-            assert f" of {epochs}; the next call goes on.\n" in output
-            return True
-        assert state == "waiting", output
-        minutes *= 1.5
-    raise AssertionError(f"the run must begin within {minutes:g} minutes. It did not.")
-
-
-@pytest.mark.slow
-def test_a_grid_stopped_after_its_minutes_ends_as_one_that_never_was(small_data, tmp_path):
-    """Where a machine becomes so much faster meanwhile that the run ends in its minutes, it is tried again."""
-    epochs, path = 2000, tmp_path / "grid.yaml"  # more seconds than a grid takes to begin its run
-    long = {"epochs": epochs, "evaluate_every": epochs, "learning_rate": 1e-3, "n_train": 48, "batch_size": 8}
-    path.write_text("".join(f"{name}: {value}\n" for name, value in (safe_load(GRID) | long).items()))
-    roots = [tmp_path / name for name in ("a", "b", "c")]
-    root = next((root for root in roots if stop_in_time(path, root, epochs)), None)
-    assert root is not None, "the run must be stopped. It ended within its minutes."
-    process = grid(path, root)
-    output = process.communicate(timeout=900)[0]
-    assert process.returncode == 0, output
-    (spec,) = read_grid(path)
-    tries = [json.loads(line) for line in (root / spec.digest / "log.jsonl").read_text().splitlines()]
-    assert [line["event"] for line in tries] == ["start", "stopped", "start", "done"]
-    assert 0 < tries[1]["epoch"] == tries[2]["epoch"] < epochs
-    whole, stopped = run(spec, tmp_path / "whole"), run(spec, root)
-    for part in ("validation", "test", "train"):
-        assert (getattr(whole, part).logits == getattr(stopped, part).logits).all()
-    assert whole.history.equals(stopped.history)
-    weights = [folder / spec.digest / "weights.pt" for folder in (tmp_path / "whole", root)]
-    assert weights[0].read_bytes() == weights[1].read_bytes()
 
 
 def test_a_damaged_run_of_a_grid_is_asked_for_again(finished, tmp_path, monkeypatch):
@@ -176,29 +128,12 @@ def test_runs_whose_data_are_not_to_be_had_failed(ended):
     assert list(found.values()) == ["finsen was not found."]  # its two runs have one name
 
 
-def test_all_failed_where_snakemake_began_nothing(ended, monkeypatch):
-    """As of an option it does not know: a next call would begin nothing, too."""
-    assert ended(GRID, {}, minutes=9)["focal 1, seed 0"].startswith("Snakemake ended before it began a job")
-    assert ended(GRID, {"run-other": ""}, minutes=9) == {}
-    assert ended(GRID, {}, minutes=1e-9) == {}  # the time was up before
-
-
 def test_what_another_process_did_in_the_meantime_has_not_failed(finished, ended, tmp_path):
     spec, folder, _ = finished
     (tmp_path / "runs").mkdir()
     folder.rename(tmp_path / "runs" / spec.digest)
     content = "\n".join(f"{name}: {value}" for name, value in {**SMALL, "gamma": 2}.items())
     assert ended(content, {spec.name: "Error: no room\n"}) == {}
-
-
-def test_a_full_disk_that_had_no_room_for_a_word(ended, monkeypatch):
-    room, two = {"free": 10**6}, GRID.replace("gamma: 1", "gamma: [0, 1]").replace("[1e-3, 1e30]", "1e-2")
-    monkeypatch.setattr(jobs.shutil, "disk_usage", lambda path: SimpleNamespace(**room))
-    assert ended(two, {"run-other": ""}) == {}
-    room["free"] = 0
-    found = ended(two, {"focal 1, seed 0": "Error: no\n"})
-    assert found["focal 1, seed 0"] == "no"
-    assert re.fullmatch(r"the disk of .*runs is full: 0 bytes are left", found["cross-entropy, seed 0"])
 
 
 @pytest.mark.slow
@@ -238,13 +173,6 @@ signal.signal(signal.SIGTERM, lambda *_: sys.exit(print("ended", flush=True)))
 print("begun", flush=True)
 signal.pause()
 """
-WAITS_FOR_ITS_JOB = """
-import signal, subprocess, sys
-job = subprocess.Popen([sys.executable, "-c", "import signal; signal.alarm(10); signal.pause()"])
-signal.signal(signal.SIGTERM, lambda *_: print("waits", flush=True))
-print("begun", flush=True)
-print("job ended by", -job.wait(), flush=True)
-"""
 
 
 @pytest.fixture
@@ -275,16 +203,6 @@ def test_a_grid_that_is_ended_ends_snakemake_and_cleans_up(begun, tmp_path, numb
     assert not list((tmp_path / "runs").glob(".logs-*"))
 
 
-def test_a_grid_that_is_ended_twice_ends_the_runs_at_work(begun, tmp_path):
-    process = begun(WAITS_FOR_ITS_JOB)
-    process.terminate()
-    assert process.stdout.readline() == "waits\n"
-    process.terminate()
-    assert process.stdout.readline() == f"job ended by {signal.SIGTERM:d}\n"
-    assert process.wait(10) == 128 + signal.SIGTERM
-    assert not list((tmp_path / "runs").glob(".logs-*"))
-
-
 def test_a_grid_outlives_its_terminal_under_nohup(begun):
     process = begun(ENDS, "nohup")
     process.send_signal(signal.SIGHUP)
@@ -298,12 +216,9 @@ def child(code):
     return process
 
 
-def test_snakemake_is_waited_for():
-    assert jobs._wait(child("print('begun'); raise SystemExit(3)"), None) == 3
-    assert jobs._wait(child("print('begun'); raise SystemExit(3)"), 9) == 3
-
-
-def test_after_its_minutes_snakemake_is_to_begin_no_further_job():
+def test_snakemake_is_waited_for_and_after_its_minutes_is_to_begin_no_further_job():
+    for minutes in (None, 9):
+        assert jobs._wait(child("print('begun'); raise SystemExit(3)"), minutes) == 3
     process = child(ENDS)
     started = time.monotonic()
     assert jobs._wait(process, 0.1 / 60) == 0
@@ -311,26 +226,10 @@ def test_after_its_minutes_snakemake_is_to_begin_no_further_job():
     assert process.stdout.read() == b"ended\n"
 
 
-def test_who_waits_elsewhere_than_in_the_main_thread_answers_no_signals():
-    found = []
-    thread = threading.Thread(target=lambda: found.append(jobs._wait(child("print('begun')"), None)))
-    thread.start()
-    thread.join()
-    assert found == [0]
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("br{ace}", r"must have no { or } or line break in its name. Got .*br{ace}"),
-        ("two\nlines", r"must have no { or } or line break in its name. Got .*two\\nlines"),
-        ("end'", r"must not end with a quotation mark. Got .*end'"),
-        ('end"', r"must not end with a quotation mark. Got .*end\""),
-    ],
-)
-def test_a_root_that_snakemake_would_change_is_refused(tmp_path, name, told):
-    with pytest.raises(ValueError, match=told):
-        jobs.do_grid(tmp_path / "grid.yaml", tmp_path / name)
+@pytest.mark.parametrize("name", ["br{ace}", "two\nlines", "end'", 'end"'])
+def test_a_root_that_snakemake_would_change_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match=r"must have no {, } or line break in its name, nor a quotation mark at its"):
+        jobs.check_root(tmp_path / name)
 
 
 # --- what Snakemake is asked for --------------------------------------------------------
@@ -381,19 +280,13 @@ def test_on_a_cluster_a_job_takes_what_it_was_given_and_has_its_own_minutes(aske
     [
         ("", "", False),
         ("--jobs 3 --verbose", "none", False),
-        ("--executor slurm", "", True),
-        ("--executor=slurm", "", True),
         ("--jobs 9 -e slurm", "", True),
-        ("-eslurm", "", True),
-        ("--executor local", "", False),
+        ("--executor=slurm", "", True),
         ("-e local", "a-cluster", False),  # of a profile, the resources
-        ("-e local -e slurm", "", True),
         ("--executor dryrun", "", False),
         ("--profile workflow/slurm/gpu", "", True),
-        ("--profile=workflow/slurm/gpu", "", True),
         ("--profile none", "a-cluster", False),
         ("--workflow-profile there", "", True),
-        ("--workflow-profile none", "", False),
         ("--workflow-profile none", "a-cluster", True),
         ("--executor-like x", "", False),
         ("", "a-cluster", True),

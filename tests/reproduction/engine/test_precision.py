@@ -1,7 +1,6 @@
 """Mixed precision on a CPU: the head and the logits stay float32, and a run resumes bitwise."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from reproduction.engine.models.text import TOKEN_MODELS, TREE_MODELS
 from reproduction.engine.precision import Float32Linear, autocast, give_float32_head, pick_precision
 from reproduction.engine.run import run
 from reproduction.engine.spec import Spec
-from reproduction.engine.trainer import Trainer
 
 CPU = torch.device("cpu")
 
@@ -61,37 +59,18 @@ def test_logits_are_not_rounded():
 
 @pytest.mark.parametrize("how", [("resnet8", "cifar-cpu"), ("airbench-cnn", "cifar-one-cycle")], ids="-".join)
 @pytest.mark.slow
-def test_a_run_in_bf16_says_so_and_resumes_bitwise(small, tmp_path, monkeypatch, how):
+def test_a_run_in_bf16_says_so_and_resumes_bitwise(small, tmp_path, killed, how):
     given = {"model": how[0], "recipe": how[1], "gamma": 2.0}
     spec = small(**given, precision="bf16")
     whole = run(spec, tmp_path / "whole")
     record = json.loads((tmp_path / "whole" / spec.digest / "spec.json").read_text())
     assert record["precision"] == record["spec"]["training"]["precision"] == "bf16"
     assert record["step"] == "plain"
-    train_epoch = Trainer.train_epoch
-
-    def dying(self, *data):
-        if self.epoch == 2:
-            raise KeyboardInterrupt
-        return train_epoch(self, *data)
-
-    monkeypatch.setattr(Trainer, "train_epoch", dying)
-    with pytest.raises(KeyboardInterrupt):
-        run(spec, tmp_path / "killed")
-    monkeypatch.setattr(Trainer, "train_epoch", train_epoch)
+    killed(2, spec, tmp_path / "killed")
     np.testing.assert_array_equal(run(spec, tmp_path / "killed").test.logits, whole.test.logits)
     exact = run(small(**given, precision="float32"), tmp_path / "whole")
     assert np.abs(exact.test.logits - whole.test.logits).max() > 1e-3
     assert (torch.from_numpy(whole.test.logits).bfloat16().float().numpy() == whole.test.logits).mean() < 0.1
-
-
-@pytest.mark.parametrize(
-    ("precision", "has", "said"), [("bf16", False, 1), ("bf16", True, 0), ("bf16", None, 0), ("float32", False, 0)]
-)
-def test_a_run_in_bf16_says_that_the_processor_lacks_it(small, tmp_path, monkeypatch, caplog, precision, has, said):
-    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "computes_bf16", lambda: has)
-    run(small(model="mlp", epochs=1, precision=precision), tmp_path, "cpu")
-    assert caplog.text.count("cross-entropy, seed 0: bf16 will be slow here: ") == said
 
 
 def test_precision_names_a_run_only_where_it_is_chosen():

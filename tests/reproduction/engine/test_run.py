@@ -1,10 +1,7 @@
 """Runs: content-addressed, atomic, resumable to the same weights; nothing finished is deleted or repeated unasked."""
 
-import errno
 import itertools
 import json
-import logging
-import math
 import os
 import resource
 import subprocess
@@ -18,18 +15,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction.engine import files
 from reproduction.engine import run as face_run
 from reproduction.engine.checkpoint import read_checkpoint, write_checkpoint
 from reproduction.engine.cost import Compute
 from reproduction.engine.files import DiskFull
-from reproduction.engine.locks import RunTaken, TimeUp, held
+from reproduction.engine.locks import TimeUp, held
 from reproduction.engine.machine import machine_name
 from reproduction.engine.recipes import RECIPES
-from reproduction.engine.run import OtherPrecision, run, run_shared
+from reproduction.engine.run import run
 from reproduction.engine.spec import LOSSES
 from reproduction.engine.status import CALL_AGAIN, exit_status, status
-from reproduction.engine.store import NewerRun
 from reproduction.engine.trainer import NonFiniteLoss, Trainer
 
 FILES = ["history.parquet", "log.jsonl", "logits.npz", "spec.json", "weights.pt"]
@@ -68,38 +63,27 @@ def test_run_leaves_everything_and_is_not_repeated(small, tmp_path, epochs):
     assert events(folder) == ["start", "done"]
 
 
-def test_a_run_does_not_go_on_in_another_precision(small, tmp_path, killed, monkeypatch, epochs):
+def test_a_run_does_not_go_on_in_another_precision(small, tmp_path, killed, monkeypatch, epochs, caplog):
     """As 'auto' would have it, carried from a CPU to a GPU."""
     spec = small()
-    whole = run(spec, tmp_path / "whole")
     killed(2, spec, tmp_path)
-    before = {path.name: path.read_bytes() for path in (tmp_path / spec.digest).iterdir()}
     epochs.clear()
-    with monkeypatch.context() as patch:
-        patch.setattr("reproduction.engine.trainer.pick_precision", lambda precision, device: "bf16")
-        told = r"must go on in float32, as it began on .*\. Got bf16 here: use such a device, .* --again, or name a"
-        with pytest.raises(OtherPrecision, match=told):
-            run(spec, tmp_path)
-        assert epochs == []
-        assert {path.name: path.read_bytes() for path in (tmp_path / spec.digest).iterdir()} == before
-        run(spec, tmp_path / "anew")
-        killed(2, spec, tmp_path / "kept aside")
-    epochs.clear()
-    assert_same(run(spec, tmp_path / "kept aside", again=True), whole)
+    monkeypatch.setattr("reproduction.engine.trainer.pick_precision", lambda precision, device: "bf16")
+    run(spec, tmp_path)
     assert epochs == [0, 1, 2, 3]
-    assert (tmp_path / "kept aside" / spec.digest / "checkpoint.1").is_file()
-    assert_same(run(spec, tmp_path), whole)
-    record = json.loads((tmp_path / "anew" / spec.digest / "spec.json").read_text())
-    first = json.loads((tmp_path / "anew" / spec.digest / "log.jsonl").read_text().splitlines()[0])
-    assert (record["precision"], first["precision"], first["step"]) == ("bf16", "bf16", "plain")
+    assert "precision must be bf16. Got float32. Kept as checkpoint.1; it begins anew" in caplog.text
+    record = json.loads((tmp_path / spec.digest / "spec.json").read_text())
+    assert (record["precision"], record["step"]) == ("bf16", "plain")
 
 
-def test_a_run_that_goes_on_with_another_way_of_a_step_names_both(small, tmp_path, killed, monkeypatch):
-    """As FOCAL_STEP may be set between two calls on a GPU."""
+def test_a_run_names_every_machine_and_every_way_of_a_step_that_it_is_made_with(small, tmp_path, killed, monkeypatch):
+    """It may be carried; FOCAL_STEP may be set between two calls on a GPU."""
+    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "machine_of", lambda device: "the first")
     killed(2, small(), tmp_path)
+    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "machine_of", lambda device: "the second")
     monkeypatch.setattr("reproduction.engine.fit.pick_way", lambda device, one_graph, captures: "compiled")
     monkeypatch.setattr("reproduction.engine.trainer.compiled", lambda objective, backend: objective)
-    run(small(), tmp_path)
+    assert run(small(), tmp_path).compute.machines == ("the first", "the second")
     record = json.loads((tmp_path / small().digest / "spec.json").read_text())
     assert record["step"] == "plain then compiled"
 
@@ -111,13 +95,6 @@ def test_the_checkpoint_goes_when_all_else_is_on_the_disk(small, tmp_path, disk_
     of_files = [event for name in written for event in ("file", f"name {name}", "folder")]
     seen = [event for event in disk_events if "gone" not in event or event == "gone checkpoint"]
     assert seen == ["folder", *of_files, "gone checkpoint"]  # the first of the folder of runs
-
-
-def test_a_run_carried_to_another_machine_names_both(small, tmp_path, killed, monkeypatch):
-    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "machine_of", lambda device: "the first")
-    killed(2, small(), tmp_path)
-    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "machine_of", lambda device: "the second")
-    assert run(small(), tmp_path).compute.machines == ("the first", "the second")
 
 
 def test_same_spec_same_numbers(small, tmp_path):
@@ -213,85 +190,15 @@ def test_a_damaged_run_is_moved_aside_and_repeated(small, tmp_path, caplog):
     assert f"File is not a zip file.; kept as {spec.digest}.1, and made anew" in caplog.text
 
 
-def test_lost_logits_are_made_from_the_weights(small, tmp_path, epochs, caplog):
-    spec = small()
-    whole = run(spec, tmp_path)
-    folder = tmp_path / spec.digest
-    before = {name: (folder / name).read_bytes() for name in FILES if name != "log.jsonl"}
+def test_what_is_left_of_a_run_without_logits_is_kept(finished, tmp_path, epochs):
+    spec, folder, whole = finished
     (folder / "logits.npz").unlink()
-    epochs.clear()
-    assert_same(run(spec, tmp_path), whole)
-    assert epochs == []
-    assert {name: (folder / name).read_bytes() for name in before} == before
-    assert events(folder) == ["start", "done", "logits made from the weights"]
-    assert "logits.npz is not there; made from weights.pt, as it was" in caplog.text
-
-
-@pytest.mark.parametrize("version", [0, 7])
-@pytest.mark.parametrize("lost", ["spec.json", "history.parquet", "weights.pt", "flipped weights", "nothing else"])
-def test_what_is_left_of_a_run_without_logits_is_kept(small, tmp_path, epochs, change_record, lost, version):
-    """Where they cannot be made again: half of it is lost, too, or another version made it."""
-    spec = small()
-    whole = run(spec, tmp_path)
-    folder = tmp_path / spec.digest
-    (folder / "logits.npz").unlink()
-    if lost == "nothing else":
-        change_record(folder, training_version=version)
-    elif lost == "flipped weights":
-        (folder / "weights.pt").write_bytes(flip((folder / "weights.pt").read_bytes()))
-    else:
-        (folder / lost).unlink()
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     epochs.clear()
-    if lost == "nothing else" and version == 7:
-        with pytest.raises(NewerRun):
-            run(spec, tmp_path)
-        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-        return
     assert_same(run(spec, tmp_path), whole)
     assert epochs == [0, 1, 2, 3]
-    aside = tmp_path / f"{spec.digest}.1"
-    assert {path.name: path.read_bytes() for path in aside.iterdir()} == before
+    assert {path.name: path.read_bytes() for path in (tmp_path / f"{spec.digest}.1").iterdir()} == before
     assert events(folder) == ["replaces", "start", "done"]
-
-
-def test_a_checkpoint_that_a_killed_process_left_in_a_finished_run_goes(finished, tmp_path):
-    spec, folder, whole = finished
-    (folder / "checkpoint").write_bytes(b"stale")
-    with held(folder, "x"):  # by who makes it anew, say
-        assert_same(run(spec, tmp_path), whole)
-    assert (folder / "checkpoint").is_file()
-    assert_same(run(spec, tmp_path), whole)
-    assert sorted(path.name for path in folder.iterdir()) == FILES
-    assert events(folder) == ["start", "done"]
-
-
-def test_a_checkpoint_of_what_was_begun_anew_stays(finished, tmp_path, monkeypatch):
-    """The run was finished at the first look; since then another process has moved it aside."""
-    spec, folder, _ = finished
-    (folder / "checkpoint").write_bytes(b"new")
-    module = sys.modules["reproduction.engine.run"]
-
-    def moved_aside(*given, **options):
-        (folder / "logits.npz").unlink()
-        return held(*given, **options)
-
-    monkeypatch.setattr(module, "held", moved_aside)
-    run(spec, tmp_path)
-    assert (folder / "checkpoint").read_bytes() == b"new"
-
-
-def test_a_damaged_checkpoint_beside_whole_weights_loses_nothing(small, tmp_path, epochs):
-    """Killed between the weights and the logits, and the checkpoint was damaged then."""
-    spec = small()
-    whole = run(spec, tmp_path)
-    folder = tmp_path / spec.digest
-    (folder / "logits.npz").unlink()
-    (folder / "checkpoint").write_bytes(b"half")
-    epochs.clear()
-    assert_same(run(spec, tmp_path), whole)
-    assert epochs == []
-    assert (folder / "checkpoint.1").read_bytes() == b"half"
 
 
 # --- checkpoints ----------------------------------------------------------------------
@@ -322,32 +229,26 @@ def test_a_damaged_checkpoint_is_kept_aside_and_the_run_begins_anew(small, tmp_p
     assert "must match its checksum. It does not. Kept as checkpoint.1; it begins anew" in caplog.text
 
 
-def test_a_checkpoint_that_lacks_a_part_is_not_restored_by_half(small, tmp_path, killed, epochs):
-    spec = small()
-    whole = run(spec, tmp_path / "whole")
-    for part in ("generator", "optimiser", "epoch"):
-        root = tmp_path / part
-        killed(2, spec, root)
-        checkpoint = root / spec.digest / "checkpoint"
-        content = read_checkpoint(checkpoint, {})
-        del content["trainer"][part]
-        write_checkpoint(checkpoint, content)
-        epochs.clear()
-        assert_same(run(spec, root), whole)
-        assert epochs == [0, 1, 2, 3]
-        assert (root / spec.digest / "checkpoint.1").is_file()
-
-
 @pytest.mark.parametrize(
-    ("part", "value"), [("optimiser", {}), ("epoch", -4), ("epoch", 5), ("epoch", "x"), ("rows", 3), ("schedule", 7)]
+    ("part", "value"),
+    [
+        *((part, None) for part in ("generator", "optimiser", "epoch")),
+        ("optimiser", {}),
+        ("epoch", "x"),
+        ("schedule", 7),
+    ],
 )
-def test_a_checkpoint_of_a_right_checksum_that_holds_nonsense_is_moved_aside(small, tmp_path, killed, part, value):
+def test_a_checkpoint_that_lacks_a_part_or_holds_nonsense_is_not_restored_by_half(small, tmp_path, killed, part, value):
+    """Though its checksum is right."""
     spec = small()
     whole = run(spec, tmp_path / "whole")
     killed(2, spec, tmp_path / "killed")
     checkpoint = tmp_path / "killed" / spec.digest / "checkpoint"
     content = read_checkpoint(checkpoint, {})
-    (content if part == "rows" else content["trainer"])[part] = value
+    if value is None:
+        del content["trainer"][part]
+    else:
+        content["trainer"][part] = value
     write_checkpoint(checkpoint, content)
     assert_same(run(spec, tmp_path / "killed"), whole)
     assert checkpoint.with_name("checkpoint.1").is_file()
@@ -406,26 +307,6 @@ def test_a_full_disk_says_what_it_needs_and_loses_nothing(small, tmp_path, kille
     assert_same(run(spec, tmp_path / "full"), whole)
     assert epochs == list(range(dies_at, 4))
     assert sorted(p.name for p in folder.iterdir()) == FILES
-
-
-@pytest.mark.parametrize(
-    ("inodes", "told"),
-    [
-        ((1000, 0), r"Got 5000\.00 MB free, but all of its 1,000 inodes taken: it can hold no more files\. Make room"),
-        ((1000, 1), r"Got 5000\.00 MB free\. Make room"),
-        ((0, 0), r"Got 5000\.00 MB free\. Make room"),
-    ],
-)
-def test_a_disk_that_can_hold_no_more_files_says_so(tmp_path, monkeypatch, inodes, told):
-    def full(path, write):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    sizes = {"f_bavail": 5_000_000, "f_bfree": 5_000_000, "f_blocks": 10**7, "f_frsize": 1000}
-    disk = SimpleNamespace(**sizes, f_files=inodes[0], f_favail=inodes[1])
-    monkeypatch.setattr(files, "write_whole", full)
-    monkeypatch.setattr(os, "statvfs", lambda folder: disk)
-    with pytest.raises(DiskFull, match=rf"^a\.txt needs 0\.00 MB in {tmp_path}\. {told}"):
-        files.write(tmp_path / "a.txt", b"a")
 
 
 # --- what cannot be done --------------------------------------------------------------
@@ -532,12 +413,6 @@ def test_a_first_epoch_that_takes_longer_is_not_expected_again(small, tmp_path, 
     run(small(), tmp_path, until=203.5)
 
 
-def test_another_process_has_it(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "held", _taken)
-    with pytest.raises(RunTaken):
-        run(small(), tmp_path, wait=False)
-
-
 def test_another_process_is_waited_for_until_the_time_is_up(small, tmp_path):
     spec = small()
     holding, done = threading.Event(), threading.Event()
@@ -552,52 +427,11 @@ def test_another_process_is_waited_for_until_the_time_is_up(small, tmp_path):
     holding.wait()
     try:
         with pytest.raises(TimeUp, match=rf"time is up, and another process is still doing run {spec.digest}"):
-            run_shared([spec], tmp_path, until=time.time() + 0.1)
+            run(spec, tmp_path, until=time.time() + 0.1)
     finally:
         done.set()
         thread.join()
     assert folders(tmp_path) == []
-
-
-def _taken(folder, name, wait=True, until=math.inf):
-    raise RunTaken(f"{name} is being done by another process.")
-
-
-def test_shared_runs_do_what_nobody_does(small, tmp_path, monkeypatch):
-    """While the first is taken, the others are done; then the first, made by the other process, is loaded."""
-    specs = [small(gamma=gamma) for gamma in (0, 1, 2, 3)]
-    first, second, failed = specs[0], specs[1], specs[3]
-    run(second, tmp_path)
-    (tmp_path / failed.digest).mkdir()
-    (tmp_path / failed.digest / "failed.json").write_text('{"reason": "because"}')
-    taken = {first.digest}
-    real, order = held, []
-
-    def shared(folder, name, wait=True, until=math.inf):
-        order.append((name.split("(")[1].split(",")[0], wait))
-        if folder.name in taken and not wait:
-            raise RunTaken(name)
-        return real(folder, name, wait, until)
-
-    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "held", shared)
-    result = run_shared(specs, tmp_path)
-    assert result.spec == first
-    assert order == [
-        ("cross-entropy", False),  # taken; the second is done already
-        ("cross-entropy", False),
-        ("focal 2", False),  # done in the meantime
-        ("cross-entropy", False),  # still taken; what failed is not tried
-        ("cross-entropy", True),
-    ]
-    assert [entry.state for entry in status(specs, tmp_path)] == ["done", "done", "done", "failed"]
-
-
-def test_what_another_of_the_shared_runs_raises_is_left_to_its_job(small, tmp_path, monkeypatch, caplog):
-    first, bad = small(), small(learning_rate=1e30)
-    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "held", _first_taken(first, held))
-    with caplog.at_level(logging.WARNING):
-        assert run_shared([first, bad], tmp_path).spec == first
-    assert "the training loss must stay finite" in caplog.text
 
 
 def test_what_another_process_finished_in_the_meantime_is_not_repeated(small, tmp_path, epochs, monkeypatch):
@@ -613,26 +447,6 @@ def test_what_another_process_finished_in_the_meantime_is_not_repeated(small, tm
     assert run(spec, tmp_path).spec == spec
     assert epochs == [0, 1, 2, 3]
     assert folders(tmp_path) == [spec.digest]
-
-
-def test_what_another_process_has_just_made_is_not_made_again(small, tmp_path, epochs, monkeypatch):
-    first, second = small(), small(gamma=1)
-    run(first, tmp_path)
-    run(second, tmp_path)
-    epochs.clear()
-    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "held", _first_taken(first, held))
-    assert run_shared([first, second], tmp_path, again=True).spec == first
-    assert epochs == []
-    assert folders(tmp_path) == sorted([first.digest, second.digest])
-
-
-def _first_taken(spec, real):
-    def lock(folder, name, wait=True, until=math.inf):
-        if folder.name == spec.digest and not wait:
-            raise RunTaken(name)
-        return real(folder, name, wait, until)
-
-    return lock
 
 
 def test_import_is_light():
@@ -653,13 +467,17 @@ def test_what_cannot_be_made_anew_leaves_the_finished_run_in_its_place(small, tm
     assert_same(run(spec, tmp_path), whole)
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_a_run_of_newer_code_is_not_repeated(small, tmp_path, again):
-    spec = small()
-    run(spec, tmp_path)
-    record = tmp_path / spec.digest / "spec.json"
-    record.write_text(json.dumps(json.loads(record.read_text()) | {"training_version": 7}))
-    assert status([spec], tmp_path)[0].state == "newer"
-    with pytest.raises(NewerRun, match=r"must be of training code 1 or older. Got 7: update this code"):
-        run(spec, tmp_path, again=again)
-    assert folders(tmp_path) == [spec.digest]
+# --- epochs on the way -----------------------------------------------------------------
+
+
+def test_logits_after_epochs_on_the_way_are_those_of_shorter_runs(small, tmp_path, killed):
+    spec = small(keep_every=1)
+    killed(3, spec, tmp_path)
+    whole = run(spec, tmp_path)  # resumed, with those of before
+    assert list(whole.test_by_epoch) == [1, 2, 3]
+    for epoch, kept in whole.test_by_epoch.items():
+        shorter = run(small(epochs=epoch), tmp_path)
+        np.testing.assert_array_equal(kept.logits, shorter.test.logits)
+        np.testing.assert_array_equal(kept.labels, shorter.test.labels)
+    np.testing.assert_array_equal(whole.test.logits, run(small(), tmp_path).test.logits)  # and change nothing
+    assert list(run(small(keep_every=2), tmp_path).test_by_epoch) == [2]

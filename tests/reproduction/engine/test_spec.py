@@ -36,11 +36,7 @@ def test_grids_of_recorded_runs_give_their_names(name):
 
 @pytest.mark.parametrize(
     ("grid", "first"),
-    [
-        ("fashion-mnist", "1d6d0d6e9bf27da0"),
-        ("l25-text", "e012dad29acc378f"),
-        ("smoke", "d3135986195774df"),
-    ],
+    [("fashion-mnist", "1d6d0d6e9bf27da0"), ("l25-text", "e012dad29acc378f"), ("smoke", "d3135986195774df")],
 )
 def test_grids_of_before_give_the_names_of_before(grid, first):
     assert read_grid(f"workflow/grids/{grid}.yaml")[0].digest == first

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,14 +11,8 @@ import pytest
 from reproduction.checkout import ROOT
 from reproduction.engine import store
 from reproduction.engine.run import run, trained
-from reproduction.engine.store import (
-    OtherSpecification,
-    RunDamaged,
-    RunMissing,
-    SeveralVersions,
-    load,
-    load_runs,
-)
+from reproduction.engine.status import status
+from reproduction.engine.store import RunDamaged, RunMissing, SeveralVersions, load, load_runs
 
 GRID = "n_train: 60\nn_validation: 30\nepochs: 4\nbatch_size: 20\nevaluate_every: 1\n"
 
@@ -41,17 +36,34 @@ def test_a_missing_run_of_a_grid_says_which_command_makes_them_all(finished, tmp
         load_runs("workflow/grids/smoke.yaml", tmp_path, part=True)
 
 
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def change(path):
+    if path.suffix == ".parquet":
+        pd.read_parquet(path).assign(accuracy=0.999).to_parquet(path)
+    else:
+        with np.load(path) as file:
+            arrays = dict(file)
+        np.savez(path, **arrays | {"test_logits": arrays["test_logits"] + 1})
+
+
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "damage", "message"),
     [
-        ("logits.npz", "must be whole. Got BadZipFile"),
-        ("history.parquet", "must match its checksum"),
-        ("spec.json", "must have a readable spec.json. Got JSONDecodeError"),
+        ("logits.npz", cut, "must be whole. Got BadZipFile"),
+        ("logits.npz", change, "must match its checksum. It does not"),
+        ("history.parquet", cut, "must match its checksum"),
+        ("history.parquet", change, "history.parquet must match its checksum. It does not"),
+        ("history.parquet", Path.unlink, "must hold history.parquet. It does not"),
+        ("spec.json", cut, "must have a readable spec.json. Got JSONDecodeError"),
+        ("spec.json", Path.unlink, "must hold spec.json. It does not"),
     ],
 )
-def test_a_damaged_run_is_detected(finished, tmp_path, name, message):
+def test_a_damaged_run_is_detected(finished, tmp_path, name, damage, message):
     spec, folder, _ = finished
-    (folder / name).write_bytes((folder / name).read_bytes()[:-100])
+    damage(folder / name)
     with pytest.raises(RunDamaged, match=message):
         load(spec, tmp_path)
 
@@ -78,43 +90,15 @@ def test_a_history_without_a_checksum_is_read_as_it_is(finished, change_record, 
         load(spec, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["history.parquet", "spec.json"])
-def test_a_finished_run_that_lacks_a_file_is_damaged(finished, tmp_path, name):
-    (finished[1] / name).unlink()
-    with pytest.raises(RunDamaged, match=rf"must hold {name}. It does not"):
-        load(finished[0], tmp_path)
-
-
-def test_changed_logits_are_detected(finished, tmp_path):
-    spec, folder, _ = finished
-    with np.load(folder / "logits.npz") as file:
-        arrays = dict(file)
-    arrays["test_logits"] = arrays["test_logits"] + 1
-    np.savez(folder / "logits.npz", **arrays)
-    with pytest.raises(RunDamaged, match="must match its checksum"):
-        load(spec, tmp_path)
-
-
-def test_another_specification_in_the_folder_is_refused(finished, change_record, small, tmp_path):
+def test_another_specification_in_the_folder_is_moved_aside(finished, change_record, small, tmp_path):
     spec, folder, _ = finished
     change_record(folder, spec=small(gamma=9.0).as_dict)
-    with pytest.raises(
-        OtherSpecification,
-        match=rf"named by. Got one with gamma 9.0 instead of 2.0.* by: focal run .* --root {tmp_path} --again",
-    ):
+    with pytest.raises(RunDamaged, match=r"named by. Got that of another run"):
         load(spec, tmp_path)
-    with pytest.raises(OtherSpecification):
-        run(spec, tmp_path)
-    again = run(spec, tmp_path, again=True)
+    assert status([spec], tmp_path)[0].state == "damaged"
+    again = run(spec, tmp_path)
     np.testing.assert_array_equal(again.test.logits, finished[2].test.logits)
     assert json.loads((tmp_path / f"{spec.digest}.1" / "spec.json").read_text())["spec"]["gamma"] == 9.0
-
-
-def test_recorded_runs_load_whatever_their_version(finished, change_record, tmp_path):
-    spec, folder, result = finished
-    change_record(folder, training_version=0)
-    assert load(spec, tmp_path).training_version == 0
-    np.testing.assert_array_equal(load(spec, tmp_path).test.logits, result.test.logits)
 
 
 def test_runs_of_several_versions_are_not_mixed(finished, change_record, small, tmp_path):
@@ -123,6 +107,7 @@ def test_runs_of_several_versions_are_not_mixed(finished, change_record, small, 
     path.write_text(GRID + "gamma: [2, 3]")
     assert len(load_runs(path, tmp_path)) == 2
     change_record(finished[1], training_version=0)
+    assert load(finished[0], tmp_path).training_version == 0  # by itself it can be read
     with pytest.raises(SeveralVersions, match=r"Got 1 of version 0, 1 of version 1. Mended by: focal grid"):
         load_runs(path, tmp_path)
 
@@ -136,8 +121,9 @@ def test_the_network_of_a_run_gives_its_logits(finished, tmp_path):
 def test_where_runs_are_kept(monkeypatch, tmp_path):
     monkeypatch.delenv("FOCAL_RUNS", raising=False)
     assert store.default_runs() == ROOT / "_build" / "runs"
-    monkeypatch.setenv("FOCAL_RUNS", str(tmp_path))
-    assert store.default_runs() == tmp_path
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOCAL_RUNS", "runs")
+    assert store.default_runs() == tmp_path / "runs"  # from the current folder
     monkeypatch.delenv("FOCAL_RUNS")
     monkeypatch.setattr("reproduction.checkout.ROOT", tmp_path)  # as if installed
     with pytest.raises(FileNotFoundError, match="without --root or FOCAL_RUNS needs a checkout"):
@@ -149,19 +135,6 @@ def test_a_run_that_is_whole_elsewhere_is_read_without_writing(finished, tmp_pat
     shutil.copytree(folder, tmp_path / "there" / spec.digest)
     np.testing.assert_array_equal(run(spec, tmp_path / "there").test.logits, result.test.logits)
     assert [p.name for p in (tmp_path / "there").iterdir()] == [spec.digest]
-
-
-def test_a_relative_folder_of_runs_is_the_current_ones(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FOCAL_RUNS", "runs")
-    assert store.default_runs() == tmp_path / "runs"
-
-
-def test_a_changed_history_is_detected(finished, tmp_path):
-    spec, folder, result = finished
-    result.history.assign(accuracy=0.999).to_parquet(folder / "history.parquet")
-    with pytest.raises(RunDamaged, match=r"history.parquet must match its checksum. It does not"):
-        load(spec, tmp_path)
 
 
 @pytest.mark.parametrize("error", [MemoryError, PermissionError, KeyboardInterrupt, ImportError])

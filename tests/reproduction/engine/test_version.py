@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from reproduction.engine.version import VERSION
+from reproduction.engine.store import VERSION
 from workflow import training_version
 from workflow.training_version import fingerprint, fingerprints, undecided
 
 DECIDE = """the code that training runs depend on has changed since its version was last decided on: {files}.
-If the numbers of a run change, raise VERSION in reproduction/engine/version.py: finished runs are then made anew.
+If the numbers of a run change, raise VERSION in reproduction/engine/store.py: finished runs are then made anew.
 In either case write the decision down: python -m workflow.training_version"""
 
 
@@ -22,20 +22,25 @@ def test_somebody_decided():
 
 def test_all_that_decides_numbers_counts_and_nothing_else():
     files = fingerprints()
-    for name in ("fit", "trainer", "crops", "monitor", "recipes", "spec", "data/dataset", "models/images"):
+    for name in ("fit", "trainer", "step", "monitor", "recipes", "spec", "data/dataset", "models/images"):
         assert f"reproduction/engine/{name}.py" in files
     assert {"focal_lib/losses/focal.py", "focal_lib/theory/maps.py", "focal_lib/metrics/bins.py"} <= set(files)
-    for name in ("training/store", "training/run", "training/jobs", "training/__init__", "losses/__init__", "cli"):
-        assert f"focal_lib/{name}.py" not in files
+    for name in (
+        "reproduction/engine/store",
+        "reproduction/engine/run",
+        "reproduction/engine/__init__",
+        "focal_lib/losses/__init__",
+    ):
+        assert f"{name}.py" not in files
 
 
 def test_a_change_is_noticed(tmp_path, monkeypatch):
     before = json.loads(training_version.FILE.read_text())
-    before["files"]["reproduction/engine/crops.py"] = "0"
+    before["files"]["reproduction/engine/step.py"] = "0"
     del before["files"]["focal_lib/losses/mmce.py"]
     monkeypatch.setattr(training_version, "FILE", tmp_path / "decided.json")
     training_version.FILE.write_text(json.dumps(before))
-    assert {"reproduction/engine/crops.py", "focal_lib/losses/mmce.py"} <= set(undecided())
+    assert {"reproduction/engine/step.py", "focal_lib/losses/mmce.py"} <= set(undecided())
     training_version.main()
     assert undecided() == []
 

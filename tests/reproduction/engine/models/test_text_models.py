@@ -6,7 +6,7 @@ import torch
 
 from reproduction.engine import models
 from reproduction.engine.data import Dataset, Split
-from reproduction.engine.data import trees as parse
+from reproduction.engine.data import tokens as parse
 from reproduction.engine.models.text import GlobalPoolingCNN, TreeLSTM
 from reproduction.engine.run import run
 from reproduction.engine.spec import Spec

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reproduction.engine.data import text
+from reproduction.engine.data import snippets
 
 WORDS = ("good", "bad", "fine", "dull", "long")
 
@@ -22,7 +22,7 @@ def reviews(tmp_path, monkeypatch):
         truth.append(f"{i}\t{given.mean()}\t{' '.join(words)}")
         ratings.append(f"{i}\t{given.mean()}\t1\t{given.tolist()}")
         votes.append(given)
-    for name, lines in zip(text.REVIEWS, (truth, ratings), strict=True):
+    for name, lines in zip(snippets.REVIEWS, (truth, ratings), strict=True):
         (folder / name).write_text("\n".join(lines) + "\n")
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "data"))
     return np.array(votes)

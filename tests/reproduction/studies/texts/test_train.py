@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from reproduction.engine import data
-from reproduction.engine.best import BestWeights
 from reproduction.engine.contrasts import Contrast
 from reproduction.engine.data import text
 from reproduction.engine.fit import prepare
+from reproduction.engine.trainer import BestWeights
 from reproduction.studies.texts.plan import (
     BEST,
     LAST,

@@ -3,8 +3,8 @@
 import pytest
 
 from reproduction.checkout import ROOT
-from reproduction.engine.differences import differences_from_papers
 from reproduction.engine.grids import read_grid
+from reproduction.engine.papers import differences_from_papers
 from reproduction.engine.spec import Spec
 
 
