@@ -106,6 +106,7 @@ _OF = {"own": "own loss", "ce": "cross-entropy", "train": "training images", "va
 _STYLE_SHEET = re.compile(r"<style.*?</style>\s*", re.DOTALL)
 _LETTERS = {"gamma": "γ", "lambda": "λ"}
 _LETTER = re.compile(r"\b(?:gamma|lambda)\b")
+_LONG = 24  # letters
 _ONE = r"(?:[+−-]?\d[\d.,]*(?:e[+−-]?\d+)?(?: %)?|nan)"
 _SOME = rf"{_ONE}(?:(?:, | ± | to ){_ONE})*"
 _TEXT_OF_NUMBERS = re.compile(rf"(?:< )?{_SOME}(?: [\[(]{_SOME}[\])])?|[\[(]{_SOME}[\])]")
@@ -187,6 +188,8 @@ def _p_value(p: Any) -> str:
 
 def _cell(value: Any, precision: int) -> Any:
     """A number with so many digits, 0 for what those do not tell from it; 10,000 and more of a count with commas."""
+    if isinstance(value, str):
+        return _in_lines(value)
     if isinstance(value, int | np.integer) and abs(int(value)) >= 10_000:
         return f"{value:,}"
     if not isinstance(value, float | np.floating):
@@ -198,7 +201,14 @@ def _cell(value: Any, precision: int) -> Any:
 def _head(name: Any, right: Collection[Any] = ()) -> str:
     """A name for a cell of HTML, a symbol with its number; over numbers, at the right as they are."""
     text = _SYMBOL.sub(r"\1&nbsp;", _with_symbols(in_words(name)))
-    return f'<span class="number">{text}</span>' if name in right else text
+    return f'<span class="number">{text}</span>' if name in right else _in_lines(text)
+
+
+def _in_lines(text: str) -> str:
+    """Of HTML; long words break between words, where other cells of a table stay in one line, see book.css."""
+    if len(html.unescape(text)) <= _LONG or " " not in text or not re.search(r"[^\W\d_]{2}", text):
+        return text
+    return f'<span class="long">{text}</span>'
 
 
 def _with_symbols(text: str) -> str:

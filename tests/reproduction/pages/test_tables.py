@@ -218,6 +218,15 @@ def test_what_looks_like_markup_is_shown_as_it_is():
     ]
 
 
+def test_cells_and_heads_of_rows_with_many_words_break():
+    long, numbers = "a contrast whose name is <i>a</i> sentence", "-0.134 [-0.154, -0.115] * 1e-05"
+    table = pd.DataFrame({"x": [long, numbers, "short", "one-word-that-is-long-enough"]}, index=[long, *"abc"])
+    shown = BeautifulSoup(captioned(table, "x").to_html(), "html.parser")
+    assert [span.get_text() for span in shown.select("tbody .long")] == [long, long]
+    assert {span.parent.name for span in shown.select(".long")} == {"th", "td"}
+    assert [cell.get_text() for cell in shown.select("td")] == table["x"].tolist()
+
+
 def test_without_a_caption_it_is_refused():
     with pytest.raises(ValueError, match="must have a caption"):
         captioned(pd.DataFrame(), " ")
