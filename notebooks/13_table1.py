@@ -607,7 +607,7 @@ note_significant("gains", gains)
 row = evaluate_contrasts(frame, [primary]).iloc[0]
 judged = find("kk24.table1_ece_focal_losses")
 note("table1", gain=row["difference"], gain_low=row["low"], gain_high=row["high"], gain_seeds=int(row["seeds"]))
-note("table1", gain_losses=", ".join(map(in_words, primary.ours.losses)), gain_reason=judged.evidence.reason_among(1))
+note("table1", gain_losses=", ".join(map(in_words, primary.ours.losses)), gain_reason=judged.evidence.reason)
 note("table1", gain_verdict=str(judged.verdict), gain_printed=judged.evidence.printed)
 note("table1", with_all_losses=str(verdict_with_all_losses(recorded)))
 
