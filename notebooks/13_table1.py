@@ -74,9 +74,9 @@ from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.checkout import ROOT
 from reproduction.ledger import find, show
+from reproduction.pages.blocks import fold
 from reproduction.pages.differences import differences, folded_differences
 from reproduction.pages.explore import explore
-from reproduction.pages.folds import fold
 from reproduction.pages.footer import foot
 from reproduction.pages.logit_sample import logit_sample
 from reproduction.pages.notes import note

@@ -21,7 +21,7 @@ from reproduction.ledger.evidence import Conditional, Evidence, Unchecked
 from reproduction.ledger.formal import Faithful, Formal
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.links import LEDGER_PAGE, link_ids, verdict_anchor
-from reproduction.pages.folds import fold
+from reproduction.pages.blocks import fold
 
 _REGISTRY: dict[str, Claim] = {}
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
@@ -315,37 +315,14 @@ class Rows:
     fidelity: str
     needs: str | None = None
 
-    def __call__(
-        self,
-        id: str,
-        source: str,
-        statement: str,
-        check: Callable[[], Evidence],
-        *,
-        chapter: str | None = None,
-        needs: str | None = None,
-        corrects: str | tuple[str, ...] = (),
-        headline: str = "",
-        formal: Formal | None = None,
-        instead: str | Callable[[Any], str] = "",
-    ) -> None:
+    def __call__(self, id: str, source: str, statement: str, check: Callable[[], Evidence], **options: Any) -> None:
         """Register a claim, as `claim` does; `check` is a lambda in the row, so that the claim's line is the row's.
 
         Args:
-            chapter, needs: in place of the table's, where a row has another.
+            options: of `claim`; `chapter` and `needs` are in place of the table's.
         """
-        claim(
-            id,
-            source=source,
-            statement=statement,
-            chapter=chapter or self.chapter,
-            fidelity=self.fidelity,
-            corrects=corrects,
-            needs=needs or self.needs,
-            headline=headline,
-            formal=formal,
-            instead=instead,
-        )(check)
+        shared = {"chapter": self.chapter, "fidelity": self.fidelity, "needs": self.needs}
+        claim(id, source=source, statement=statement, **(shared | options))(check)
 
 
 def _origin(check: Callable[[], Evidence]) -> str:

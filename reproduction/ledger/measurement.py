@@ -137,7 +137,7 @@ class Measurement(Evidence):
         return f"only {self.over} are in" if "planned" in self.over else "not all runs that were planned are in"
 
     def describe(self) -> str:
-        """What was printed and measured, and the interval; of one of several parts, or where it is open, the verdict."""
+        """What was printed and measured, and the interval; of one of several parts, or an open one, the verdict."""
         span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
         digits = ".6g" if self.interval is None else ".4g"  # as those of the interval
         found = f"recomputed {self.measured:{digits}}{span}"

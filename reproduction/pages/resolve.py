@@ -17,8 +17,8 @@ from nbformat import NotebookNode
 
 from focal_lib.atomic_write import write_whole
 from reproduction.checkout import ROOT
+from reproduction.pages.blocks import fold
 from reproduction.pages.citations import cite, known_keys, reference_list
-from reproduction.pages.folds import fold
 from reproduction.pages.labels import labels
 
 _REFERENCES = ROOT / "book" / "references.bib"
