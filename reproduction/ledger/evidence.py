@@ -144,7 +144,7 @@ class Certificate(Evidence):
         count = sum(len(boxes) for boxes in self.boxes.values())
         rest = "\n".join(f"* {'✓' if s.holds else '✗'} {s.text}" for s in self.remainder)
         zeros = {box.low: box.order for boxes in self.boxes.values() for box in boxes if box.order}
-        known = f", the order of the zero at {', '.join(map(str, zeros))} by exact Taylor coefficients" if zeros else ""
+        known = f", the order of the zero at {', '.join(map(str, zeros))} by exact derivatives" if zeros else ""
         return f"{self.statement}: certified on {count:,} boxes{known}." + (f"\n\n{rest}" if rest else "")
 
     def _means(self) -> str:
