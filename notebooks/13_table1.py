@@ -76,9 +76,8 @@ from reproduction.checkout import ROOT
 from reproduction.ledger import find, show
 from reproduction.pages.blocks import fold
 from reproduction.pages.differences import differences, folded_differences
-from reproduction.pages.explore import explore
+from reproduction.pages.explore import explore, logit_sample
 from reproduction.pages.footer import foot
-from reproduction.pages.logit_sample import logit_sample
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import ECE_TICKS, interval_figure, point_figure, row_figure
 from reproduction.pages.plots.epochs import reliability_strip

@@ -29,7 +29,7 @@ from reproduction.engine.recipes import RECIPES
 from reproduction.ledger.ledger import find, ledger
 from reproduction.ledger.tally import GROUPS, tallies, tally, tally_table
 from reproduction.ledger.verdicts import recorded, records
-from reproduction.pages.citations import cite, reference_list
+from reproduction.pages.references import cite, reference_list
 from reproduction.pages.tables import in_words
 from reproduction.studies.calibrators.architectures import (
     ARCHITECTURE_CONTRASTS,

@@ -22,7 +22,7 @@ from focal_lib.theory.largest_deviation import largest_deviation
 from focal_lib.theory.maps import focal_log_probs, focal_logit
 from focal_lib.theory.proper import focal_calibration_minimiser
 from focal_lib.theory.temperature_bounds import printed_temperature_bounds, temperature_bounds
-from reproduction.pages.logit_sample import logit_sample, sample_log_probs
+from reproduction.pages.explore import logit_sample, sample_log_probs
 
 FILE = Path(__file__).resolve().parents[1] / "tests" / "book" / "explore_reference.json"
 LOGITS = (0.0, 1e-8, 0.001, 0.3, 0.999, 1.0, 2.4, 4.0, 17.0, 37.0, 800.0, 1e4, -0.5, -3.0, -1e4)

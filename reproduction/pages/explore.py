@@ -21,12 +21,33 @@ from focal_lib.theory.gain import confidence_threshold
 from focal_lib.theory.maps import focal_log_probs, focal_logit
 from focal_lib.theory.proper import focal_calibration_minimiser, focal_minimiser
 from focal_lib.theory.temperature_bounds import beta, printed_temperature_bounds, temperature_bounds
-from reproduction.pages.logit_sample import sample_log_probs
 from reproduction.pages.plots.simplex import project, simplex_grid
 from reproduction.pages.still import Check, Hidden, Line, Panel, Slider, figure_of
 
 _MOST_GAMMA = 5  # of the sliders of a network's map
 _GRID = np.linspace(0.005, 0.995, 100)  # probabilities to draw at
+
+
+def logit_sample(logits: np.ndarray, labels: np.ndarray, size: int = 1000, seed: int = 0) -> np.ndarray:
+    """How far each logit lies below the largest of its row, to a tenth, that of the label first: (n, K) -> (size, K).
+
+    A class below the largest stays below it. All rows where there are no more than `size`.
+    """
+    rng = np.random.default_rng(seed)
+    chosen = np.sort(rng.choice(len(labels), min(size, len(labels)), replace=False))
+    z, y = np.asarray(logits, dtype=float)[chosen], np.asarray(labels)[chosen]
+    below = z.max(axis=1, keepdims=True) - z
+    rounded = np.where(below > 0, np.maximum(np.round(below, 1), 0.1), 0.0)
+    rows = np.arange(len(y))
+    first = rounded[rows, y]
+    rounded[rows, y] = rounded[:, 0]  # the two change places
+    rounded[:, 0] = first
+    return rounded
+
+
+def sample_log_probs(sample: np.ndarray, gamma: float, temperature: float) -> np.ndarray:
+    """After a temperature and the map: (n, K) -> (n, K) log probabilities, that of the label first."""
+    return np.asarray(focal_log_probs(-sample / temperature, gamma))
 
 
 def explore(name: str, **given: np.ndarray) -> HTML:
