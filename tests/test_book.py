@@ -73,7 +73,7 @@ def test_every_module_of_claims_has_its_source_in_the_book():
 
 def test_the_api_page_documents_the_faces_and_nothing_else():
     inner = {  # faces inside: formulas, data sets, networks
-        *("reproduction.theorems.symbols", "reproduction.engine.data", "reproduction.engine.models"),
+        *("reproduction.theorems.symbols", "reproduction.engine.data", "reproduction.engine.models")
     }
     packages = {
         f"{package}.{m.name}"

@@ -7,14 +7,7 @@ from collections.abc import Sequence
 
 from IPython.display import Markdown
 
-from reproduction.ledger.formal import (
-    Statement,
-    definition,
-    kernel_checked,
-    lemmas_below,
-    statements,
-    walk,
-)
+from reproduction.ledger.formal import Statement, definition, kernel_checked, lemmas_below, statements, walk
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import Claim
 from reproduction.ledger.verdicts import records

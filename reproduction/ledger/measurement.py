@@ -7,15 +7,7 @@ from dataclasses import dataclass, replace
 
 from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.significance import smallest_effect, values_needed
-from reproduction.ledger.judgement import (
-    NEGATIVE,
-    POSITIVE,
-    Evidence,
-    Range,
-    Verdict,
-    interval_among,
-    judge,
-)
+from reproduction.ledger.judgement import NEGATIVE, POSITIVE, Evidence, Range, Verdict, interval_among, judge
 from reproduction.pages.tables import in_words
 
 POWER = 0.8

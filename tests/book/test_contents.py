@@ -7,14 +7,7 @@ import jupytext
 import pytest
 import yaml
 
-from book.ext.contents import (
-    cards,
-    chapter_end,
-    chapter_front,
-    label_and_title,
-    path_list,
-    read_contents,
-)
+from book.ext.contents import cards, chapter_end, chapter_front, label_and_title, path_list, read_contents
 from reproduction.checkout import ROOT
 from reproduction.ledger import ledger
 from tests.book.prose import typed_numbers

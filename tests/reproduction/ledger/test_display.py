@@ -5,17 +5,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from reproduction.ledger import (
-    Derivation,
-    display,
-    find,
-    ledger,
-    page,
-    proof,
-    recall,
-    show,
-    show_rest,
-)
+from reproduction.ledger import Derivation, display, find, ledger, page, proof, recall, show, show_rest
 from reproduction.ledger.links import card_anchor, link_ids
 from reproduction.theorems.lemmas.turning import turning_certificate
 

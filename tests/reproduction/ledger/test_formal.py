@@ -7,15 +7,7 @@ import pytest
 from flint import arb
 
 from reproduction.checkout import ROOT
-from reproduction.ledger import (
-    Counterexample,
-    Derivation,
-    Step,
-    Unchecked,
-    Verdict,
-    formal_page,
-    ledger,
-)
+from reproduction.ledger import Counterexample, Derivation, Step, Unchecked, Verdict, formal_page, ledger
 from reproduction.ledger import formal as module
 from reproduction.ledger.formal import formal, kernel_checked, lemmas_below, statements, walk
 from reproduction.ledger.ledger import Claim

@@ -8,14 +8,7 @@ import sympy as sp
 from flint import arb, arb_series
 
 from reproduction.ledger.certificates.balls import exact, precision
-from reproduction.ledger.certificates.checker import (
-    Box,
-    certifies,
-    covers,
-    on_series,
-    positive,
-    vanishes,
-)
+from reproduction.ledger.certificates.checker import Box, certifies, covers, on_series, positive, vanishes
 
 X = sp.Symbol("x")
 
