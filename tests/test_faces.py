@@ -1,4 +1,4 @@
-"""The faces of the packages: what others rely on is there, and a face holds what it says, once, in order."""
+"""The faces of the packages: a face holds what it says, once, in order; maps and calibrators as they are called."""
 
 import importlib
 import inspect
@@ -13,51 +13,6 @@ FACES = (
     *(f"focal_lib.{name}" for name in ("theory", "metrics", "losses", "calibration", "tool")),
     *("reproduction.engine", "reproduction.ledger"),
 )
-
-# called from outside: name -> parameters by which it is called
-RELIED_ON = {
-    "focal_lib.theory": {
-        "focal_log_probs": ("logits", "gamma"),
-        "inverse_focal_log_probs": ("log_probs", "gamma"),
-        "focal_logit": ("logit", "gamma"),
-        "inverse_focal_logit": ("logit", "gamma"),
-        "focal_minimiser": ("probs", "gamma"),
-        "temperature_bounds": ("gamma", "radius"),
-        "confidence_threshold": ("gamma",),
-    },
-    "focal_lib.losses": {
-        "FocalLoss": ("gamma",),
-        "FLSD53": (),
-        "ScheduledFocalLoss": ("schedule",),
-        "AdaFocalLoss": (),
-        "DualFocalLoss": ("gamma",),
-        "BrierLoss": (),
-        "MMCELoss": ("lam",),
-        "FocalCalibrationLoss": ("gamma", "lam"),
-        "ProperFocalLoss": ("gamma",),
-    },
-    "focal_lib.metrics": {
-        "ece": ("probs", "labels"),
-        "adaptive_ece": ("probs", "labels"),
-        "classwise_ece": ("probs", "labels"),
-        "mce": ("probs", "labels"),
-        "smooth_ece": ("probs", "labels"),
-        "nll": ("probs", "labels"),
-        "brier": ("probs", "labels"),
-    },
-    "focal_lib.calibration": {
-        "TemperatureScaling": ("objective",),
-        "FocalTemperatureScaling": ("objective", "search"),
-        "VectorScaling": (),
-        "MatrixScaling": (),
-    },
-    "focal_lib.tool": {
-        "calibrate": ("data", "methods"),
-        "apply_to_scores": ("calibrator", "scores", "given"),
-        "read_logits": ("data", "given", "labels", "test", "groups", "slices", "weights", "layout"),
-    },
-    "reproduction.ledger": {"ledger": ()},
-}
 
 
 @pytest.fixture(params=FACES)
@@ -90,22 +45,6 @@ def test_names_are_defined_in_the_package(face):
 def test_what_is_public_is_explained(face):
     public = [getattr(face, name) for name in face.__all__]
     assert not [v.__name__ for v in public if inspect.isroutine(v) or inspect.isclass(v) if not inspect.getdoc(v)]
-
-
-CALLS = [(package, name, given) for package, names in RELIED_ON.items() for name, given in names.items()]
-
-
-@pytest.mark.parametrize(("package", "name", "given"), CALLS, ids=lambda v: v if isinstance(v, str) else "")
-def test_what_others_rely_on(package, name, given):
-    face = importlib.import_module(package)
-    assert name in face.__all__
-    parameters = inspect.signature(getattr(face, name)).parameters
-    positional = [p for p in given if parameters[p].kind is not inspect.Parameter.KEYWORD_ONLY]
-    assert tuple(parameters)[: len(positional)] == tuple(positional)
-    required = [
-        n for n, p in parameters.items() if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    ]
-    assert set(required) <= set(given)
 
 
 @pytest.mark.parametrize("name", ["focal_log_probs", "inverse_focal_log_probs", "focal_logit", "inverse_focal_logit"])
