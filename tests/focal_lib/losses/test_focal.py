@@ -1,5 +1,7 @@
 """Focal losses, with fixed, scheduled and sample-dependent gamma, against slow definitions."""
 
+import math
+
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
@@ -12,12 +14,21 @@ from focal_lib.losses import (
     SampleFocalLoss,
     ScheduledFocalLoss,
 )
+from focal_lib.theory.proper import focal_loss_values
 from tests.focal_lib.losses.slow import reference_focal, slow_focal
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0, 3.0, 7.0])
 def test_focal(batch, gamma):
     torch.testing.assert_close(FocalLoss(gamma, "none")(*batch), slow_focal(*batch, gamma))
+
+
+@pytest.mark.parametrize("q", [1e-4, 0.3, 0.999])
+@pytest.mark.parametrize("gamma", [0.5, 7.0])
+def test_the_loss_is_that_of_theory(q, gamma):
+    logits = torch.tensor([[math.log(q), math.log1p(-q)]], dtype=torch.float64)
+    found = float(FocalLoss(gamma)(logits, torch.tensor([0])))
+    assert found == pytest.approx(float(focal_loss_values(q, gamma)), rel=1e-12)
 
 
 def test_gamma_zero_is_cross_entropy(batch):
