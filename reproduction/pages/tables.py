@@ -40,9 +40,6 @@ WORDS = {
     "smooth-ece": "smooth ECE",
     # losses
     **{name: record.printed for name, record in LOSS_RECORDS.items() if record.printed != name},
-    # calibrators
-    "focal-temperature": "focal temperature",
-    "structured-matrix": "structured matrix",
     # data sets
     "20-newsgroups": "20 Newsgroups",
     "20-newsgroups-m20": "20 Newsgroups in M20's split",
@@ -57,21 +54,12 @@ WORDS = {
     "mnist-5k": "MNIST",
     "svhn": "SVHN",
     "tiny-imagenet": "Tiny-ImageNet",
-    # corruptions; those of one word need none
-    "defocus-blur": "defocus blur",
-    "elastic-transform": "elastic transform",
+    # corruptions; those of one word need none, others are below
     "gaussian-blur": "Gaussian blur",
     "gaussian-noise": "Gaussian noise",
-    "glass-blur": "glass blur",
-    "impulse-noise": "impulse noise",
     "jpeg-compression": "JPEG compression",
-    "motion-blur": "motion blur",
-    "shot-noise": "shot noise",
-    "speckle-noise": "speckle noise",
-    "zoom-blur": "zoom blur",
     # networks
     "airbench-cnn": "AirBench CNN",
-    "averaged-embedding": "averaged embedding",
     "densenet121": "DenseNet-121",
     "gp-cnn": "GP-CNN",
     "gp-cnn-glove": "GP-CNN with GloVe vectors",
@@ -86,6 +74,13 @@ WORDS = {
     "tree-lstm-glove": "Tree-LSTM with GloVe vectors",
     "wide-resnet-16-4": "Wide ResNet 16-4",
     "wide-resnet-26-10": "Wide ResNet 26-10",
+}
+WORDS |= {  # calibrators, corruptions and a network whose words are their own
+    name: name.replace("-", " ")
+    for name in (
+        *("focal-temperature", "structured-matrix", "averaged-embedding", "defocus-blur", "elastic-transform"),
+        *("glass-blur", "impulse-noise", "motion-blur", "shot-noise", "speckle-noise", "zoom-blur"),
+    )
 }
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _WEIGHTED = "|".join(

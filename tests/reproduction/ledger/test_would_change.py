@@ -103,6 +103,7 @@ def test_what_a_verdict_means_and_what_would_change_it(evidence, means, changes)
         replace(CERTIFIED, remainder=(FALSE,)),
         Counterexample("", flint.arb(0, 1)),
         Search("", 10, -1.0),
+        Search("", 0, 1.0),
         Measurement("", "1", 1.0),
         All(()),
     ],
