@@ -177,12 +177,16 @@ def _simplex() -> str:
     )
 
 
+def tied(top: np.ndarray | float, n: int) -> np.ndarray:
+    """One class with probability top, the others equal: (...) -> (..., n)."""
+    first = np.asarray(top)[..., None]
+    return np.concatenate([first, np.repeat((1 - first) / (n - 1), n - 1, axis=-1)], axis=-1)
+
+
 def _tied() -> str:
     gamma, n = 1.0, 100
     tops = np.linspace(1 / n, 1, 102)[1:-1]
-    rest = (1 - tops) / (n - 1)
-    spread = np.column_stack([tops, np.repeat(rest[:, None], n - 1, axis=1)])
-    change = confidence_change(spread, gamma)
+    change = confidence_change(tied(tops, n), gamma)
     tau = confidence_threshold(gamma)
     falls = [(1 / n, 0.0), (float(tops[change < 0].max()), 0.0)]
     lines = [
