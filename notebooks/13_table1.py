@@ -74,11 +74,10 @@ from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.checkout import ROOT
 from reproduction.ledger import find, show
+from reproduction.pages.blocks import fold
 from reproduction.pages.differences import differences, folded_differences
-from reproduction.pages.explore import explore
-from reproduction.pages.folds import fold
+from reproduction.pages.explore import explore, logit_sample
 from reproduction.pages.footer import foot
-from reproduction.pages.logit_sample import logit_sample
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import ECE_TICKS, interval_figure, point_figure, row_figure
 from reproduction.pages.plots.epochs import reliability_strip
@@ -607,7 +606,7 @@ note_significant("gains", gains)
 row = evaluate_contrasts(frame, [primary]).iloc[0]
 judged = find("kk24.table1_ece_focal_losses")
 note("table1", gain=row["difference"], gain_low=row["low"], gain_high=row["high"], gain_seeds=int(row["seeds"]))
-note("table1", gain_losses=", ".join(map(in_words, primary.ours.losses)), gain_reason=judged.evidence.reason_among(1))
+note("table1", gain_losses=", ".join(map(in_words, primary.ours.losses)), gain_reason=judged.evidence.reason)
 note("table1", gain_verdict=str(judged.verdict), gain_printed=judged.evidence.printed)
 note("table1", with_all_losses=str(verdict_with_all_losses(recorded)))
 

@@ -39,7 +39,7 @@ from IPython.display import HTML
 
 from focal_lib.plots.style import use_style
 from reproduction.ledger import show
-from reproduction.pages.folds import fold
+from reproduction.pages.blocks import fold
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import interval_figure, scatter_figure

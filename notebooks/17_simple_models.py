@@ -71,7 +71,7 @@ from reproduction.pages.differences import differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
-from reproduction.pages.plots.regions import probability_regions
+from reproduction.pages.plots.shades import probability_regions
 from reproduction.pages.tables import captioned
 from reproduction.studies.shared.by_run import format_mean_sd
 from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons

@@ -80,7 +80,7 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note, say_spans
 from reproduction.pages.plots.curves import dot_figure, line_figure, panel_figure, point_figure
 from reproduction.pages.plots.epochs import epoch_panels
-from reproduction.pages.plots.maps import cell_map
+from reproduction.pages.plots.shades import cell_map
 from reproduction.pages.tables import captioned, in_words
 from reproduction.studies.fcl import moons
 from reproduction.studies.fcl.fcl_networks import CONVERGING, LOW, NEAR, measure_trained, read_fcl

@@ -28,8 +28,7 @@ paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for
 
 # %% tags=["hide-input"]
 from reproduction.ledger import ledger
-from reproduction.ledger.overview import overview
-from reproduction.ledger.page import both_tallies, count_table, detail, without_coq
+from reproduction.ledger.page import both_tallies, count_table, detail, overview, without_coq
 from reproduction.ledger.tally import tallies
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note

@@ -6,15 +6,15 @@ import tomllib
 import pytest
 
 from reproduction.checkout import ROOT
-from reproduction.ledger import readme, verdicts
+from reproduction.ledger import tally, verdicts
 
 TEXT = (ROOT / "README.md").read_text()
 
 
 def test_table_is_the_ledgers():
     instead = {id: found.instead for id, found in verdicts.records().items() if found.instead}
-    table = readme.table(verdicts.recorded(), instead)
-    assert readme.with_table(TEXT, table) == TEXT, "run: focal claims --record"
+    table = tally.readme_table(verdicts.recorded(), instead)
+    assert tally.with_table(TEXT, table) == TEXT, "run: focal claims --record"
 
 
 def test_links_lead_to_files():

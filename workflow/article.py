@@ -29,12 +29,9 @@ from reproduction.engine.recipes import RECIPES
 from reproduction.ledger.ledger import find, ledger
 from reproduction.ledger.tally import GROUPS, tallies, tally, tally_table
 from reproduction.ledger.verdicts import recorded, records
-from reproduction.pages.citations import cite, reference_list
+from reproduction.pages.references import cite, reference_list
 from reproduction.pages.tables import in_words
-from reproduction.studies.calibrators.architectures import (
-    ARCHITECTURE_CONTRASTS,
-    contrasts_by_network,
-)
+from reproduction.studies.calibrators.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
 from reproduction.studies.calibrators.calibrators_compared import FIRST_CONTRASTS
 from reproduction.studies.cifar.claims_kk24 import gain_of_focal_losses
 from reproduction.studies.cifar.claims_m20 import CLIPPED, FRESH, HUNDRED_CLASSES, LARGER
@@ -53,12 +50,7 @@ from reproduction.studies.localisation import localisation_record
 from reproduction.studies.localisation.plan import ONE, SEVERAL
 from reproduction.studies.ood.unknown_inputs import mean_over_shifts
 from reproduction.studies.ood.unknown_views import CIFAR_SHOWN, evaluate_by_unknown
-from reproduction.studies.ood.written_unknown import (
-    CIFAR,
-    CIFAR_SHIFTS,
-    FRESH_DIGITS,
-    RECORDED_DIGITS,
-)
+from reproduction.studies.ood.written_unknown import CIFAR, CIFAR_SHIFTS, FRESH_DIGITS, RECORDED_DIGITS
 from reproduction.studies.shared.experiments import list_experiments
 from reproduction.studies.shared.over_seeds import format_as_kk24
 from reproduction.studies.shared.recorded import (
@@ -70,11 +62,7 @@ from reproduction.studies.shared.recorded import (
     read_whole_seeds,
     read_written,
 )
-from reproduction.studies.shared.written_contrasts import (
-    evaluate_contrasts,
-    keep_evaluable,
-    primary_contrast,
-)
+from reproduction.studies.shared.written_contrasts import evaluate_contrasts, keep_evaluable, primary_contrast
 from reproduction.studies.texts.texts_record import evaluate_written_texts
 from workflow.chromium import count_pages, print_pdf
 
@@ -194,7 +182,7 @@ def _gain() -> dict[str, Any]:
     return {name: row[name] for name in ("difference", "low", "high")} | {
         "losses": len(contrast.ours.losses),
         "written": written,
-        "reason": gain_of_focal_losses().reason_among(1),
+        "reason": gain_of_focal_losses().reason,
     }
 
 

@@ -176,12 +176,6 @@ def modules_used(path: Path) -> set[str]:
     return _closure(_used(path))
 
 
-def claims_that_use(module: str) -> dict[str, str]:
-    """Claim id -> module that defines it, of those whose check depends on the module."""
-    using = {name for name in set(claim_modules().values()) if module in _closure([name])}
-    return {id: name for id, name in claim_modules().items() if name in using}
-
-
 def notebook_modules(notebook: Path) -> set[str]:
     """Every focal_lib module the notebook runs."""
     return _closure(_used(notebook) | {claim_modules()[id] for id in claims_shown(notebook)})

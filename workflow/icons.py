@@ -17,9 +17,8 @@ STYLES = Path("_static/styles/pydata-sphinx-theme.css")
 FONTS = Path("_static/vendor/fontawesome/webfonts")
 NAMES = ("fa-solid-900", "fa-regular-400", "fa-brands-400")
 _NAMED = re.compile(r"\bfa-[a-z0-9]+(?:-[a-z0-9]+)*")
-_RULE = re.compile(r'((?:\.fa-[a-z0-9-]+::?before,?)+)\{content:"([^"]*)"\}')
-_ESCAPED = re.compile(r"\\([ef][0-9a-f]{3})\b")  # Unicode's private use area, as styles write it
-_PLAIN = re.compile("[\ue000-\uf8ff]")
+_RULE = re.compile(r'((?:\.fa-[a-z0-9-]+::?before,?)+)\{content:"[^"]*"\}')
+_ESCAPED = re.compile(r"\\([0-9a-f]{2,4})\b")
 
 
 def trim_icons(html: Path) -> None:
@@ -29,42 +28,21 @@ def trim_icons(html: Path) -> None:
         ValueError: the theme's styles do not name fonts and icons in the form that is known here.
     """
     styles = html / STYLES
-    text = styles.read_text()
-    used = {
-        name
-        for path in (*html.rglob("*.html"), *(html / "_static").rglob("*.js"))
-        for name in _NAMED.findall(path.read_text())
-    }
-    if not used & set(_NAMED.findall("".join(rule[0] for rule in _RULE.finditer(text)))):
+    pages = (*html.rglob("*.html"), *(html / "_static").rglob("*.js"))
+    used = {name for path in pages for name in _NAMED.findall(path.read_text())}
+    text = _RULE.sub(lambda rule: rule[0] if used & set(_NAMED.findall(rule[1])) else "", styles.read_text())
+    if not _RULE.search(text):
         raise ValueError(f"{STYLES} must have rules of icons that pages show, .fa-name:before. Got none.")
-
-    text = _RULE.sub(lambda rule: rule[0] if used & set(_NAMED.findall(rule[1])) else "", text)
     for name in NAMES:
         font = f"url(../vendor/fontawesome/webfonts/{name}"
         named = f'{font}.woff2) format("woff2"),{font}.ttf) format("truetype")'
         if named not in text:
             raise ValueError(f"{STYLES} must load {name}.woff2, else .ttf. Got no such rule.")
         text = text.replace(named, f'{font}.woff) format("woff")')
-    shown = {_code(rule[2]) for rule in _RULE.finditer(text)}
-    shown |= _shown(*(text if path == styles else path.read_text() for path in html.rglob("*.css")))
-    for name in NAMES:
-        _write_subset(html / FONTS / name, shown)
     styles.write_text(text)
-
-
-def _code(content: str) -> int:
-    """Of the one character that a style writes as such, escaped, or as hexadecimal digits: `\\f0c9`, `\\+`, `A`."""
-    if len(content) > 2:
-        return int(content.removeprefix("\\"), 16)
-    return ord(content[-1])
-
-
-def _shown(*styles: str) -> set[int]:
-    return {
-        code
-        for text in styles
-        for code in (*(int(one, 16) for one in _ESCAPED.findall(text)), *map(ord, _PLAIN.findall(text)))
-    }
+    every = "".join(path.read_text() for path in html.rglob("*.css"))  # icons are written as they are, or escaped
+    for name in NAMES:
+        _write_subset(html / FONTS / name, {*map(ord, every), *(int(code, 16) for code in _ESCAPED.findall(every))})
 
 
 def _write_subset(path: Path, codes: set[int]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import mpmath as mp
 
-FILE = Path(__file__).resolve().parents[1] / "tests" / "theory" / "maps_reference.json"
+FILE = Path(__file__).resolve().parents[1] / "tests" / "focal_lib" / "theory" / "maps_reference.json"
 GAMMAS = ("-0.9", "-0.5", "-0.05", "0", "0.1", "1", "2", "5", "20", "100")
 LOGITS = ("0", "1e-8", "1e-3", "0.3", "0.999", "1", "2", "17", "37", "100", "800", "1e4", "-3", "-0.5", "-1e4")
 

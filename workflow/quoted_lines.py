@@ -19,7 +19,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from reproduction.ledger.ledger import PAPERS, Claim, ledger
 from reproduction.ledger.quoted_lines import FILE, quoted_pieces
@@ -71,20 +70,8 @@ class Text:
 
     def _places(self, parts: Sequence[str], between: int) -> list[int]:
         """Every place where the first part begins and the others follow, each at most so many letters further on."""
-        found, place = [], self.letters.find(parts[0]) if parts else -1
-        while place >= 0:
-            if self._follow(place + len(parts[0]), parts[1:], between):
-                found.append(place)
-            place = self.letters.find(parts[0], place + 1)
-        return found
-
-    def _follow(self, end: int, parts: Sequence[str], between: int) -> bool:
-        for part in parts:
-            place = self.letters.find(part, end, end + between + len(part))
-            if place < 0:
-                return False
-            end = place + len(part)
-        return True
+        pattern = f".{{0,{between}}}?".join(parts)
+        return [found.start() for found in re.finditer(f"(?={pattern})", self.letters)] if parts else []
 
 
 def _letters(text: str) -> str:
@@ -142,24 +129,17 @@ def read_texts(folder: Path) -> dict[str, Text]:
 
 def main(folder: str) -> None:
     """Write the lines, and say what was not found."""
-    texts, claims = read_texts(Path(folder)), ledger()
-    found = find_all(texts, claims)
-    content: dict[str, Any] = {
-        "texts": {paper: {"sha256": text.sha256, "lines": text.lines} for paper, text in texts.items()},
-        "claims": found,
-    }
+    texts = read_texts(Path(folder))
+    found = find_all(texts, ledger())
+    read = {paper: {"sha256": text.sha256, "lines": text.lines} for paper, text in texts.items()}
     rows = ",\n".join(f"  {json.dumps(id)}: {json.dumps(lines)}" for id, lines in found.items())
-    head = json.dumps({"texts": content["texts"]}, indent=1).removesuffix("\n}")
+    head = json.dumps({"texts": read}, indent=1).removesuffix("\n}")
     FILE.write_text(f'{head},\n "claims": {{\n{rows}\n }}\n}}\n')
-    pieces = 0
-    for claim in claims:
-        quoted = quoted_pieces(claim.statement)
-        pieces += len(quoted)
-        lines = found.get(claim.id, [None] * len(quoted))
-        for piece, line in zip(quoted, lines, strict=True):
-            if line is None:
-                print(f"{claim.id} ({claim.fidelity}): {piece.replace(chr(0), '$')!r} was not found")
-    print(f"{sum(line is not None for lines in found.values() for line in lines)} of {pieces} pieces found")
+    pieces = [(claim, piece, k) for claim in ledger() for k, piece in enumerate(quoted_pieces(claim.statement))]
+    missing = [(claim, piece) for claim, piece, k in pieces if claim.id not in found or found[claim.id][k] is None]
+    for claim, piece in missing:
+        print(f"{claim.id} ({claim.fidelity}): {piece.replace(chr(0), '$')!r} was not found")
+    print(f"{len(pieces) - len(missing)} of {len(pieces)} pieces found")
 
 
 if __name__ == "__main__":

@@ -22,10 +22,8 @@ class Page:
     about: str
     needs: Mapping[str, str] = field(default_factory=dict)
     figure: str = ""
-    timed: bool = True
     label: str = ""
     title: str = ""
-    minutes: int = 0
     alt: str = ""
 
 
@@ -96,16 +94,11 @@ def _titled_link(contents: Contents, name: str) -> str:
     return f"[{number}, *{page.title}*](#{page.label})" if number else _link(contents, name)
 
 
-def _duration(minutes: int) -> str:
-    return f"{minutes} minute{'s' if minutes > 1 else ''}"
-
-
 def chapter_front(contents: Contents, name: str) -> str:
-    """The line under a chapter's title: what of earlier chapters it needs, and how long it takes."""
-    page = contents.pages[name]
-    needs = "; ".join(f"{what} ({_link(contents, other)})" for other, what in page.needs.items())
+    """The line under a chapter's title: what of earlier chapters it needs."""
+    needs = "; ".join(f"{what} ({_link(contents, other)})" for other, what in contents.pages[name].needs.items())
     needs = needs or "no other chapter"
-    return f":::{{div}} chapter-front\n**What you need:** {needs}. **Reading time:** {_duration(page.minutes)}.\n:::"
+    return f":::{{div}} chapter-front\n**What you need:** {needs}.\n:::"
 
 
 def chapter_end(contents: Contents, name: str) -> str:
@@ -124,12 +117,11 @@ def chapter_end(contents: Contents, name: str) -> str:
 
 
 def path_list(contents: Contents) -> str:
-    """The reading paths, an item each, with the titles of their pages and the sum of their reading times."""
+    """The reading paths, an item each, with the titles of their pages."""
     lines = []
     for path, names in contents.paths.items():
-        hours = sum(contents.pages[name].minutes for name in names) / 60
         links = "; ".join(_titled_link(contents, name) for name in names)
-        lines.append(f"* **{PATH_NAMES[path]}** (about {hours:.1f} hours): {links}.")
+        lines.append(f"* **{PATH_NAMES[path]}**: {links}.")
     return "\n".join(lines)
 
 
@@ -148,5 +140,4 @@ def _card(contents: Contents, name: str) -> str:
     lines += [f":link: {page.label}", ":link-type: ref", ":class-card: chapter-card"]
     if page.figure:
         lines += [f":img-top: /book/thumbnails/{Path(name).name}.png", f":img-alt: {page.alt}"]
-    foot = [f"*{_duration(page.minutes)}*", ""] if page.timed else []
-    return "\n".join([*lines, "", page.about, "", *foot, ":::", ""])
+    return "\n".join([*lines, "", page.about, "", ":::", ""])

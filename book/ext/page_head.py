@@ -1,4 +1,4 @@
-"""Sphinx: the head of each page. A description for search engines, and MathJax without what the book does not use.
+"""Sphinx: a description of each page for search engines, MathJax without what is not used, references as a list.
 
 A page's description is its first paragraph, where the page does not state one.
 """
@@ -14,9 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 LONGEST = 155  # characters, of which search engines show no more
-MATHJAX = (
-    "mathjax/startup.js"  # loads the parts that mathjax3_config names; tex-chtml.js has a menu as large as the rest
-)
+MATHJAX = "mathjax/startup.js"  # loads what mathjax3_config names; tex-chtml.js has a menu as large as the rest
 
 
 def describe(doctree: nodes.document) -> str:
@@ -42,6 +40,14 @@ def _add_description(
     context["metatags"] = f'{context.get("metatags", "")}\n<meta name="description" content="{html.escape(text)}" />'
 
 
+def _name_references(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """docutils writes 'doc-biblioentry', a role that DPUB-ARIA 1.1 deprecates, and that a list may not hold."""
+    if "citation-list" in context.get("body", ""):
+        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+
 def _use_parts(app: Sphinx, config: Config) -> None:
     config.mathjax_path = MATHJAX  # after sphinx-mathjax-offline has set it
 
@@ -49,4 +55,5 @@ def _use_parts(app: Sphinx, config: Config) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", _use_parts)
     app.connect("html-page-context", _add_description)
+    app.connect("html-page-context", _name_references)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,8 +2,8 @@
 
     python -m book.ext.stage _build/notebooks _build/source
 
-On the way the landing page gets its cards and reading paths, a chapter what it needs, its reading time, what comes
-next, and links to terms. Only files that differ are written, so that Sphinx rebuilds only the pages that changed.
+On the way the landing page gets its cards and reading paths, a chapter what it needs, what comes next, and links to
+terms. Only files that differ are written, so that Sphinx rebuilds only the pages that changed.
 """
 
 from __future__ import annotations
@@ -27,13 +27,10 @@ from book.ext.contents import (
     path_list,
     read_contents,
 )
+from book.ext.figures import find_figure, lighten_figures, thumbnail
 from book.ext.terms import glossary, link_terms
 from reproduction.ledger import Claim, ledger
 from reproduction.ledger.links import index_entry, verdict_anchor
-from workflow.light_svg import lighten_figures
-from workflow.reading_time import HOW_TIMED, minutes_of_notebook, minutes_of_text
-from workflow.thumbnails import find_figure, thumbnail
-from workflow.wide_figures import mark_wide_figures
 
 SHOWN_WHOLE = (
     Path("reproduction/ledger/ledger.schema.json"),  # on the page 'How a verdict is reached'
@@ -42,11 +39,7 @@ SHOWN_WHOLE = (
 INDEX = Path("book/index.md")
 TERMS = Path("book/terms.md")
 _VERDICT = re.compile(r'^<span id="(verdict-[\w-]+)"></span>', re.MULTILINE)
-MARKS = {
-    "% cards": cards,
-    "% paths": path_list,
-    "% reading times": lambda _: HOW_TIMED,
-}  # lines of the landing page, and what stands there instead
+MARKS = {"% cards": cards, "% paths": path_list}  # lines of the landing page, and what stands there instead
 
 
 def stage(notebooks: Path, target: Path) -> None:
@@ -73,9 +66,8 @@ def stage(notebooks: Path, target: Path) -> None:
 def _described(page: Page, text: str, notebook: NotebookNode | None) -> Page:
     """The page with what its own text says, and its notebook, where it is one."""
     label, title = label_and_title(text)
-    minutes = minutes_of_text(text) if notebook is None else minutes_of_notebook(notebook.cells)
     alt = find_figure(notebook, page.figure).alt if notebook is not None and page.figure else ""
-    return dataclasses.replace(page, label=label, title=title, minutes=minutes, alt=alt)
+    return dataclasses.replace(page, label=label, title=title, alt=alt)
 
 
 def _index(text: str, contents: Contents) -> str:
@@ -104,9 +96,8 @@ def add_index_entries(notebook: NotebookNode, claims: Iterable[Claim]) -> None:
 
 def _chapter(notebook: NotebookNode, contents: Contents, name: str) -> str:
     """The notebook with a line under its title, and where a path goes on one above its foot; its verdicts indexed, its
-    figures lighter, the wide ones marked."""
+    figures lighter."""
     add_index_entries(notebook, ledger())
-    mark_wide_figures(notebook)
     lighten_figures(notebook)
     if name.split("/")[1][0].isdigit():
         first = notebook.cells[0]

@@ -10,9 +10,9 @@ Near 0 the quotients cancel, and Taylor series replace them. Derivatives by q fo
 
 b has other implementations, each with its reason: sympy (`symbols`), ball arithmetic (`certificates.formulas`), 60
 digits (`workflow/maps_reference.py`), and JavaScript (`book/_static/explore.js`). `focal_lib.calibration.calibrators`
-has it in two inner loops (`newton`, `ece_surface`) and in ONNX operations (`torch_module`). Three tests compare them
-with this module: tests/reproduction/theorems/test_one_formula.py, tests/test_one_formula.py (calibrators) and
-tests/book/test_explore.py (JavaScript).
+has it in two inner loops (`newton`, `ece_surface`) and in ONNX operations (`torch_module`). Tests compare them with
+this module: tests/reproduction/theorems/test_one_formula.py, those of the calibrators, and tests/book/test_explore.py
+(JavaScript).
 """
 
 from __future__ import annotations

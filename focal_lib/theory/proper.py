@@ -147,7 +147,7 @@ def focal_calibration_log_probs(log_probs: Any, gamma: float, lam: float) -> np.
 def focal_loss_values(probs: Any, gamma: float) -> Any:
     """L(q) = -(1-q)^gamma log q, elementwise: the focal loss if that class is true (KK24 section 2). 0 at q = 1.
 
-    `losses.focal` computes it from log-probabilities for training; tests/test_one_formula.py compares the two.
+    `losses.focal` computes it from log-probabilities for training; its tests compare the two.
 
     Raises:
         ValueError: gamma < -1 or not finite.

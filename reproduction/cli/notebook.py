@@ -58,8 +58,7 @@ def notebook(
         raise click.ClickException(str(error)) from None
 
     from reproduction.pages.execute import execute, find_source
-    from reproduction.pages.html import as_html
-    from reproduction.pages.resolve import resolve
+    from reproduction.pages.resolve import as_html, resolve
     from reproduction.parameters import parse_parameters
 
     try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from IPython.display import Markdown
 
 from reproduction.ledger.evidence import Derivation, Evidence, Step
 from reproduction.ledger.ledger import Claim, find, ledger
@@ -12,17 +13,11 @@ from reproduction.ledger.links import LEDGER_PAGE, link_ids
 _shown: set[str] = set()  # ids of claims that the notebook of this process has shown
 
 
-@dataclass(frozen=True, repr=False)
-class Shown:
-    """Claims for display in a notebook."""
-
-    claims: tuple[Claim, ...]
+class Shown(Markdown):
+    """Markdown that a console shows as its text."""
 
     def __repr__(self) -> str:
-        return self._repr_markdown_()
-
-    def _repr_markdown_(self) -> str:
-        return "\n\n".join(claim._repr_markdown_() for claim in self.claims)
+        return str(self.data)
 
 
 def show(*ids: str) -> Shown:
@@ -31,49 +26,31 @@ def show(*ids: str) -> Shown:
     Raises:
         ValueError: an unknown id.
     """
-    found = Shown(tuple(find(id) for id in ids))
-    for claim in found.claims:
-        _ = claim.verdict
+    return Shown("\n\n".join(claim._repr_markdown_() for claim in _noted(ids)))
+
+
+def _noted(ids: Sequence[str]) -> list[Claim]:
+    found = [find(id) for id in ids]
     _shown.update(ids)
     return found
 
 
-@dataclass(frozen=True, repr=False)
-class Recalled:
-    """Claims in a line each, for a page that shows their evidence elsewhere."""
-
-    claims: tuple[Claim, ...]
-
-    def __repr__(self) -> str:
-        return self._repr_markdown_()
-
-    def _repr_markdown_(self) -> str:
-        lines = [f"* **{claim.verdict_in_full}**, `{claim.id}`: {claim.conclude()}." for claim in self.claims]
-        return link_ids("\n".join(lines), LEDGER_PAGE, {claim.id for claim in ledger()})
-
-
-def recall(*ids: str) -> Recalled:
+def recall(*ids: str) -> Shown:
     """The claims that `show` has shown, a line each.
 
     Raises:
         ValueError: an unknown id.
     """
-    return Recalled(show(*ids).claims)
+    return Shown(_in_lines(_noted(ids)))
 
 
-@dataclass(frozen=True, repr=False)
-class Rest(Recalled):
-    """Claims in a line each, folded: those that a chapter's text has no room for."""
-
-    def _repr_markdown_(self) -> str:
-        if not self.claims:
-            return ""
-        title = f"{len(self.claims)} more of this chapter's claims"
-        return f"```{{dropdown}} {title}\n{super()._repr_markdown_()}\n```"
+def _in_lines(claims: Sequence[Claim]) -> str:
+    lines = [f"* **{claim.verdict_in_full}**, `{claim.id}`: {claim.conclude()}." for claim in claims]
+    return link_ids("\n".join(lines), LEDGER_PAGE, {claim.id for claim in ledger()})
 
 
-def show_rest(chapter: str) -> Rest:
-    """The claims of a chapter, '06_confidence', that `show` has not shown in this process.
+def show_rest(chapter: str) -> Shown:
+    """The claims of a chapter, '06_confidence', that `show` has not shown in this process: in a line each, folded.
 
     Raises:
         ValueError: a chapter without claims.
@@ -82,23 +59,12 @@ def show_rest(chapter: str) -> Rest:
     if not own:
         known = ", ".join(sorted({claim.chapter for claim in ledger()}))
         raise ValueError(f"chapter must be one that has claims: {known}. Got {chapter}.")
-    left = [claim.id for claim in own if claim.id not in _shown]
-    return Rest(show(*left).claims)
+    left = _noted([claim.id for claim in own if claim.id not in _shown])
+    title = f"{len(left)} more of this chapter's claims"
+    return Shown(f"```{{dropdown}} {title}\n{_in_lines(left)}\n```" if left else "")
 
 
-@dataclass(frozen=True, repr=False)
-class Proof:
-    """A piece of evidence for display in a notebook."""
-
-    evidence: Evidence
-
-    def __repr__(self) -> str:  # that of the evidence holds addresses, and the boxes of a certificate
-        return self._repr_markdown_()
-
-    def _repr_markdown_(self) -> str:
-        return f"**{self.evidence.verdict}**\n\n{self.evidence.describe()}"
-
-
-def proof(evidence: Evidence | Sequence[Step]) -> Proof:
+def proof(evidence: Evidence | Sequence[Step]) -> Shown:
     """A piece of evidence, or the steps of a derivation, with a tick for each that sympy reduced."""
-    return Proof(Derivation(tuple(evidence)) if isinstance(evidence, Sequence) else evidence)
+    found = Derivation(tuple(evidence)) if isinstance(evidence, Sequence) else evidence
+    return Shown(f"**{found.verdict}**\n\n{found.describe()}")

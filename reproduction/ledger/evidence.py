@@ -7,35 +7,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import sympy as sp
 
 from focal_lib.metrics.intervals import Interval
 from reproduction.ledger.certificates import checker
 from reproduction.ledger.certificates.checker import Box
-from reproduction.ledger.judgement import HOLDS, NOTHING, SO_HERE, Verdict
+from reproduction.ledger.judgement import HOLDS, Evidence, Verdict
 from reproduction.ledger.measurement import Measurement
-from reproduction.pages.tables import in_words
-
-
-class Evidence(Protocol):
-    """Anything with a verdict and a text a reader can follow."""
-
-    @property
-    def verdict(self) -> Verdict: ...
-
-    def describe(self) -> str:
-        """Markdown, with the numbers that the verdict rests on."""
-        ...
-
-    def conclude(self) -> str:
-        """What the verdict means, in one line: 'it holds: sympy reduced each of the 5 steps of a proof'."""
-        ...
-
-    def would_change(self) -> str:
-        """What would make the verdict change, in one line: 'a step that sympy does not reduce'."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -81,7 +61,7 @@ def derivation(*steps: Step, remark: str = "", where: sp.Set | None = None) -> D
 
 
 @dataclass(frozen=True)
-class Derivation:
+class Derivation(Evidence):
     """A proof whose every step sympy reduced to 0 or to true: PROVED. A step that two lemmas share stands once."""
 
     steps: tuple[Step, ...]
@@ -99,17 +79,11 @@ class Derivation:
         lines = [f"{i}. {'✓' if s.holds else '✗'} {s.text}" for i, s in enumerate(self.steps, 1)]
         return "\n".join(lines) + (f"\n\n{self.remark}" if self.remark else "")
 
-    def conclude(self) -> str:
-        if self.verdict == Verdict.FAILED:
-            return NOTHING
+    def _means(self) -> str:
         return f"it holds: sympy reduced {_each(len(self.steps), 'step')} of a proof"
 
-    def would_change(self) -> str:
-        if failing := [str(i) for i, s in enumerate(self.steps, 1) if not s.holds]:
-            return f"a proof of step {', '.join(failing)}, which sympy does not reduce"
-        return (
-            "a step that sympy does not reduce, or one that is missing" if self.steps else "a proof: there is no step"
-        )
+    def _changes(self) -> str:
+        return "a step that sympy does not reduce, or one that is missing"
 
 
 def _each(count: int, name: str) -> str:
@@ -118,7 +92,7 @@ def _each(count: int, name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Disproof:
+class Disproof(Evidence):
     """A derivation of the opposite: REFUTED without a single point, as for 'may get stuck'."""
 
     opposite: Derivation
@@ -135,17 +109,15 @@ class Disproof:
     def describe(self) -> str:
         return f"The opposite is derived:\n\n{self.opposite.describe()}"
 
-    def conclude(self) -> str:
-        if self.verdict == Verdict.FAILED:
-            return NOTHING
+    def _means(self) -> str:
         return f"it is false: sympy reduced {_each(len(self.opposite.steps), 'step')} of a proof of the opposite"
 
-    def would_change(self) -> str:
+    def _changes(self) -> str:
         return f"in the proof of the opposite {self.opposite.would_change()}"
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Evidence):
     """Signs proved by ball arithmetic on every box of a cover, and by analysis outside it.
 
     `functions` are what must be positive, sympy expressions in `symbol`; `boxes` is the subdivision, found by other
@@ -161,12 +133,9 @@ class Certificate:
     high: Fraction
     remainder: tuple[Step, ...] = ()
 
-    def holds(self) -> bool:
-        """Whether every function has boxes that prove it positive."""
-        return self._boxes_hold
-
     @functools.cached_property
-    def _boxes_hold(self) -> bool:  # thousands of boxes: checked once
+    def holds(self) -> bool:
+        """Whether every function has boxes that prove it positive; of thousands of boxes, asked once."""
         return bool(self.functions) and all(
             checker.certifies(function, self.symbol, self.boxes.get(name, ()), self.low, self.high)
             for name, function in self.functions.items()
@@ -174,7 +143,7 @@ class Certificate:
 
     @property
     def verdict(self) -> Verdict:
-        return Verdict.CERTIFIED if self.holds() and all(s.holds for s in self.remainder) else Verdict.FAILED
+        return Verdict.CERTIFIED if self.holds and all(s.holds for s in self.remainder) else Verdict.FAILED
 
     def as_json(self) -> dict[str, Any]:
         """Statement, range and boxes as (low, high, order of the derivative), fractions as 'a/b'."""
@@ -185,24 +154,19 @@ class Certificate:
         count = sum(len(boxes) for boxes in self.boxes.values())
         rest = "\n".join(f"* {'✓' if s.holds else '✗'} {s.text}" for s in self.remainder)
         zeros = {box.low: box.order for boxes in self.boxes.values() for box in boxes if box.order}
-        known = f", the order of the zero at {', '.join(map(str, zeros))} by exact Taylor coefficients" if zeros else ""
+        known = f", the order of the zero at {', '.join(map(str, zeros))} by exact derivatives" if zeros else ""
         return f"{self.statement}: certified on {count:,} boxes{known}." + (f"\n\n{rest}" if rest else "")
 
-    def conclude(self) -> str:
-        if self.verdict == Verdict.FAILED:
-            return NOTHING
-        text = (
-            f"it holds: ball arithmetic proves a sign on {_each(sum(map(len, self.boxes.values())), 'box')} of a cover"
-        )
-        return f"{text}, sympy {_each(len(self.remainder), 'step')} outside" if self.remainder else text
+    def _means(self) -> str:
+        boxes = sum(map(len, self.boxes.values()))
+        return f"it holds: ball arithmetic proves a sign on {_each(boxes, 'box')} of a cover"
 
-    def would_change(self) -> str:
-        outside = ", or a step outside the cover that does not reduce" if self.remainder else ""
-        return f"a box on which the sign is not proved, or a gap between boxes{outside}"
+    def _changes(self) -> str:
+        return "a box on which the sign is not proved, a gap between boxes, or a step outside that does not reduce"
 
 
 @dataclass(frozen=True)
-class Counterexample:
+class Counterexample(Evidence):
     """A point where the statement is false by `margin`, an Arb ball that excludes 0: REFUTED."""
 
     text: str
@@ -217,19 +181,15 @@ class Counterexample:
     def describe(self) -> str:
         return f"{self.text} (violated by {float(self.margin.mid()):.6g}, {self.how})"
 
-    def conclude(self) -> str:
-        if self.verdict == Verdict.FAILED:
-            return NOTHING
+    def _means(self) -> str:
         return f"it is false: at one point it is violated by {float(self.margin.mid()):.3g}, {self.how}"
 
-    def would_change(self) -> str:
-        if self.verdict == Verdict.FAILED:
-            return "a margin proved to be above 0"
+    def _changes(self) -> str:
         return "nothing: one point where it is false suffices"
 
 
 @dataclass(frozen=True)
-class Search:
+class Search(Evidence):
     """A dense search that found no violation: NUMERIC. `worst` is the smallest margin seen."""
 
     domain: str
@@ -244,20 +204,16 @@ class Search:
     def describe(self) -> str:
         return f"{self.points:,} points over {self.domain}; smallest margin {self.worst:.4g}"
 
-    def conclude(self) -> str:
-        if self.verdict == Verdict.FAILED:
-            return NOTHING
+    def _means(self) -> str:
         return f"it holds at {_each(self.points, 'point')} tried, which is no proof"
 
-    def would_change(self) -> str:
-        margin = f"a margin below {0 - self.tolerance:g}"
-        if self.verdict == Verdict.FAILED:
-            return f"no point with {margin}; the smallest found is {self.worst:.4g}"
-        return f"one point with {margin} (the smallest found: {self.worst:.4g}); or, for the better, a proof"
+    def _changes(self) -> str:
+        least = f"{0 - self.tolerance:g} (the smallest found: {self.worst:.4g})"
+        return f"one point with a margin below {least}; or, for the better, a proof"
 
 
 @dataclass(frozen=True)
-class Conditional:
+class Conditional(Evidence):
     """True under a condition, false elsewhere or at least somewhere else.
 
     The condition is the set of cases that `inside` says it proves, its `where`. `outside` is a Disproof, of every other
@@ -318,22 +274,12 @@ class Conditional:
             f"{self.inside.describe()}\n\n*{fails}*:\n\n{self.outside.describe()}"
         )
 
-    def conclude(self) -> str:
-        if self.verdict == Verdict.FAILED:
-            return NOTHING
-        if self.exact:
-            return f"it holds if {self.condition}, and only then"
-        return f"it holds if {self.condition}; elsewhere there is a point where it is false"
+    def _means(self) -> str:
+        elsewhere = ", and only then" if self.exact else "; elsewhere there is a point where it is false"
+        return f"it holds if {self.condition}{elsewhere}"
 
-    def would_change(self) -> str:
-        inside = self.inside.would_change()
-        if isinstance(self.outside, Disproof):
-            outside = self.outside.opposite.would_change()
-            return f"{inside}, on either side" if inside == outside else f"inside, {inside}; outside, {outside}"
-        if self.exact:
-            return f"inside, {inside}; outside, nothing: one point where it is false suffices"
-        open_ = say_set(self.parameter, self.domain - _where(self.inside) - _where(self.outside), self.names)
-        return f"inside, {inside}; or, for the better, a proof for some of the other cases, {open_}"
+    def _changes(self) -> str:
+        return f"inside, {self.inside.would_change()}; outside, {self.outside.would_change()}"
 
 
 def _where(side: Evidence) -> sp.Set:
@@ -371,11 +317,8 @@ def _say_end(end: sp.Expr, names: Mapping[sp.Expr, str] | None) -> str:
     return (names or {}).get(end) or sp.latex(end)
 
 
-_NO_RUNS_CHANGE = (Verdict.REFUTED, Verdict.UNCHECKABLE, Verdict.FAILED)
-
-
 @dataclass(frozen=True)
-class All:
+class All(Evidence):
     """Several pieces of evidence for one claim; the verdict is the weakest of theirs.
 
     Of several measurements with confidence intervals each must be reproduced by its own interval, which needs no
@@ -396,17 +339,20 @@ class All:
 
     @property
     def _intervals(self) -> list[Interval]:
+        """Of the parts that chance may contradict."""
         measured = [part for part in self.parts if isinstance(part, Measurement) and part.has_confidence]
         return [part.interval for part in measured if part.interval is not None]
 
-    @property
-    def _count(self) -> int:
-        """Of the parts that chance may contradict."""
-        return max(1, len(self._intervals))
+    @functools.cached_property
+    def _judged(self) -> list[Evidence]:
+        """The parts, those that are measured as one of so many."""
+        count = max(1, len(self._intervals))
+        return [part.among(count) if isinstance(part, Measurement) else part for part in self.parts]
 
     @property
-    def _verdicts(self) -> list[Verdict]:
-        return [_verdict_among(part, self._count) for part in self.parts]
+    def _leaves(self) -> list[Evidence]:
+        """The parts, and those of parts that are several."""
+        return [leaf for part in self._judged for leaf in (part._leaves if isinstance(part, All) else [part])]
 
     @property
     def verdict(self) -> Verdict:
@@ -414,11 +360,22 @@ class All:
 
     @property
     def _weakest(self) -> Verdict:
-        return max(self._verdicts, key=list(Verdict).index, default=Verdict.FAILED)
+        return max((part.verdict for part in self._judged), key=list(Verdict).index, default=Verdict.FAILED)
+
+    @property
+    def _waiting(self) -> list[Evidence]:
+        """The leaves whose runs are planned and not all there; none where no run could change the verdict."""
+        if self._weakest in (Verdict.REFUTED, Verdict.UNCHECKABLE, Verdict.FAILED):
+            return []
+        return [part for part in self._leaves if isinstance(part, Measurement) and not part.complete]
+
+    @property
+    def _deciding(self) -> list[Evidence]:
+        """The leaves whose verdict is that of all: those that wait, else the weakest."""
+        return self._waiting or [part for part in self._leaves if part.verdict == self.verdict]
 
     def describe(self) -> str:
-        count = self._count
-        texts = [p.describe_among(count) if isinstance(p, Measurement) else p.describe() for p in self.parts]
+        texts, count = [part.describe() for part in self._judged], len(self._intervals)
         if count > 1:
             level = 100 * (1 - (1 - self._intervals[0].level) / count)
             texts.append(
@@ -429,70 +386,22 @@ class All:
             return "\n".join(f"* {text}" for text in texts)
         return "\n\n".join(texts)
 
-    @property
-    def _leaves(self) -> list[tuple[Evidence, int]]:
-        """The parts, and those of parts that are several, each with the number of those judged together."""
-        found: list[tuple[Evidence, int]] = []
-        for part in self.parts:
-            found += part._leaves if isinstance(part, All) else [(part, self._count)]
-        return found
+    def _means(self) -> str:
+        said, count, every = self._deciding[0].conclude(), len(self._deciding), len(self._leaves)
+        return said if every == 1 else f"{said} ({count} of {every} parts {'is' if count == 1 else 'are'} so)"
 
-    @property
-    def _waiting(self) -> list[tuple[Evidence, int]]:
-        """The leaves whose runs are planned and not all there; none where no run could change the verdict."""
-        if self._weakest in _NO_RUNS_CHANGE:
-            return []
-        return [(part, n) for part, n in self._leaves if isinstance(part, Measurement) and not part.complete]
-
-    @property
-    def _deciding(self) -> list[tuple[Evidence, int]]:
-        """The leaves whose verdict is that of all: those that wait, else the weakest; where all are proofs, as one."""
-        if self._waiting:
-            return self._waiting
-        weakest, leaves = self.verdict, self._leaves
-        proofs = [part for part, _ in leaves if isinstance(part, Derivation)]
-        if len(proofs) == len(leaves) > 0:
-            return [(Derivation(tuple(step for proof in proofs for step in proof.steps)), 1)]
-        return [(part, n) for part, n in leaves if weakest == _verdict_among(part, n)]
-
-    def conclude(self) -> str:
-        if self.verdict == Verdict.FAILED:
-            return NOTHING
-        (first, count), *others = self._deciding
-        every = len(self._leaves)
-        if every == 1 or not isinstance(first, Measurement | Search | Certificate):
-            return first.conclude()
-        if isinstance(first, Measurement):
-            where = f"in {1 + len(others)} of {every} parts"
-            such = f"{'such as' if others else 'namely'} {in_words(first.quantity)}"
-            return f"{SO_HERE[self.verdict]} {where}, {such}: {first.reason_among(count)}"
-        return f"{first.conclude()}; of {every} parts this is {'among ' if others else ''}the weakest"
-
-    def would_change(self) -> str:
-        (first, count), *others = self._deciding or [(Derivation(()), 1)]
-        said = first.would_change_among(count) if isinstance(first, Measurement) else first.would_change()
-        every = len(self._leaves)
-        if self._waiting:
+    def _changes(self) -> str:
+        first, count = self._deciding[0], len(self._deciding)
+        said = first.would_change()
+        if self._waiting or len(self._leaves) == 1 or isinstance(first, Counterexample):
             return said
-        if self.verdict == Verdict.UNDECIDED and every > 1:
-            shown = f"each of the {1 + len(others)} open ones" if others else "the open one"
-            return (
-                f"data that contradict one of the {every} parts, and {SO_HERE[Verdict.NOT_REPRODUCED]}; "
-                f"or data that show {shown}, and {SO_HERE[Verdict.REPRODUCED]}. For the one named: {said}"
-            )
-        if not others or isinstance(first, Counterexample):
-            return said
-        named = "the one named" if isinstance(first, Measurement) else "the first"
-        needed = f"one of {len(self._leaves)}" if self.verdict in HOLDS else f"each of {1 + len(others)}"
-        return f"a change in {needed} parts; for {named}: {said}"
-
-
-def _verdict_among(part: Evidence, count: int) -> Verdict:
-    return part.verdict_among(count) if isinstance(part, Measurement) else part.verdict
+        if self.verdict == Verdict.UNDECIDED:
+            return f"data that contradict one part, or that show all; of the first of {count} open ones, {said}"
+        return said if count == 1 else f"in {'one' if self.verdict in HOLDS else 'each'} of {count} parts {said}"
 
 
 @dataclass(frozen=True)
-class Unchecked:
+class Unchecked(Evidence):
     """A claim that cannot be checked here, and why."""
 
     reason: str
@@ -511,10 +420,10 @@ class Unchecked:
     def describe(self) -> str:
         return self.reason
 
-    def conclude(self) -> str:
+    def _means(self) -> str:
         return "it is not judged: what that would take is not at hand"
 
-    def would_change(self) -> str:
+    def _changes(self) -> str:
         return f"what is missing: {self.reason}"
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -125,24 +124,6 @@ def coq_version() -> str:
 
 def _digests() -> dict[str, str]:
     return {path.stem: hashlib.sha256(path.read_bytes()).hexdigest() for path in SOURCES.glob("*.v")}
-
-
-def lemmas_below(key: str) -> Iterator[tuple[str, str]]:
-    """The pairs (statement, one that its proof names) below a statement, each once, from the top down.
-
-    Raises:
-        ValueError: an unknown statement.
-    """
-    known = statements()
-    _find(known, key, "statement", "KK24_Prop1.kk24_prop1")
-    todo, seen = [key], {key}
-    while todo:
-        upper = todo.pop(0)
-        for lower in known[upper].uses:
-            yield upper, lower
-            if lower not in seen:
-                seen.add(lower)
-                todo.append(lower)
 
 
 def definition(key: str) -> str:

@@ -5,16 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import networkx as nx
 from IPython.display import Markdown
 
-from reproduction.ledger.formal import (
-    Statement,
-    definition,
-    kernel_checked,
-    lemmas_below,
-    statements,
-    walk,
-)
+from reproduction.ledger.formal import Statement, definition, kernel_checked, statements, walk
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import Claim
 from reproduction.ledger.verdicts import records
@@ -124,5 +118,14 @@ def file_pairs() -> list[tuple[str, str]]:
 
 
 def lemma_pairs(key: str) -> list[tuple[str, str]]:
-    """(statement, one that its proof names), by name, below one statement."""
-    return [(upper.split(".")[1], lower.split(".")[1]) for upper, lower in lemmas_below(key)]
+    """(statement, one that its proof names), by name, below one statement, from the top down.
+
+    Raises:
+        ValueError: an unknown statement.
+    """
+    known = statements()
+    if key not in known:
+        raise ValueError(f"statement must be on record, as 'KK24_Prop1.kk24_prop1' is. Got {key!r}.")
+    uses = nx.DiGraph((one.key, lower) for one in known.values() for lower in one.uses)
+    uses.add_node(key)
+    return [(known[upper].name, known[lower].name) for upper, lower in nx.edge_bfs(uses, key)]

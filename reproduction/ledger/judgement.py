@@ -35,12 +35,32 @@ HOLDS = (
     Verdict.CONFIRMED,
 )
 
-NOTHING = "it supports no verdict: the check fails"
-SO_HERE = {
-    Verdict.REPRODUCED: "it is so here",
-    Verdict.NOT_REPRODUCED: "it is not so here",
-    Verdict.UNDECIDED: "it is open",
-}
+
+class Evidence:
+    """What a claim rests on: it has a verdict, computed and never typed in, and texts that a reader can follow."""
+
+    @property
+    def verdict(self) -> Verdict:
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """Markdown, with the numbers that the verdict rests on."""
+        raise NotImplementedError
+
+    def conclude(self) -> str:
+        """What the verdict means, in one line: 'it holds: sympy reduced each of the 5 steps of a proof'."""
+        return "it supports no verdict: the check fails" if self.verdict == Verdict.FAILED else self._means()
+
+    def would_change(self) -> str:
+        """What would make the verdict change, in one line: 'a step that sympy does not reduce'."""
+        return "a check that does not fail" if self.verdict == Verdict.FAILED else self._changes()
+
+    def _means(self) -> str:
+        raise NotImplementedError
+
+    def _changes(self) -> str:
+        raise NotImplementedError
+
 
 Range = tuple[float, float]  # both ends belong to it
 POSITIVE, NEGATIVE = (math.ulp(0.0), math.inf), (-math.inf, -math.ulp(0.0))

@@ -21,7 +21,7 @@ from reproduction.ledger.evidence import Conditional, Evidence, Unchecked
 from reproduction.ledger.formal import Faithful, Formal
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.links import LEDGER_PAGE, link_ids, verdict_anchor
-from reproduction.pages.folds import fold
+from reproduction.pages.blocks import fold
 
 _REGISTRY: dict[str, Claim] = {}
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book

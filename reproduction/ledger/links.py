@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import re
 from collections.abc import Container
+from pathlib import Path
+
+import jupytext
 
 LEDGER_PAGE = "ledger.html"  # from a chapter
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 # An id of a claim, in code letters or not; first what may hold one and stays as it is.
 _ID = re.compile(
     r"""
@@ -58,3 +64,24 @@ def link_ids(text: str, page: str, known: Container[str]) -> str:
         return f'<a class="claim-id" href="{page}#{card_anchor(id)}"><code>{id}</code></a>'
 
     return _ID.sub(link, text)
+
+
+@functools.cache
+def places(root: Path) -> dict[tuple[str, str], str]:
+    """(chapter, claim id) -> the heading under which the chapter under `root` calls `show` for the claim.
+
+    Nothing where there are no notebooks, as in an installed package.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for path in sorted((root / "notebooks").glob("*.py")):
+        heading = ""
+        for cell in jupytext.read(path).cells:
+            if cell.cell_type == "markdown":
+                heading = [heading, *_HEADING.findall(cell.source)][-1]
+                continue
+            for node in ast.walk(ast.parse(cell.source)):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "show":
+                    for arg in node.args:
+                        if isinstance(arg, ast.Constant):
+                            found.setdefault((path.stem, str(arg.value)), heading)
+    return found

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.significance import smallest_effect, values_needed
-from reproduction.ledger.judgement import (
-    NEGATIVE,
-    NOTHING,
-    POSITIVE,
-    SO_HERE,
-    Range,
-    Verdict,
-    interval_among,
-    judge,
-)
+from reproduction.ledger.judgement import NEGATIVE, POSITIVE, Evidence, Range, Verdict, interval_among, judge
 from reproduction.pages.tables import in_words
 
 POWER = 0.8
+SO_HERE = {
+    Verdict.REPRODUCED: "it is so here",
+    Verdict.NOT_REPRODUCED: "it is not so here",
+    Verdict.UNDECIDED: "it is open",
+}
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Evidence):
     """What a paper prints against what was measured here, by the rule of `judge`.
 
     A number must lie within `tolerance` of the expected one, and so must its confidence interval where it has one;
@@ -45,6 +41,7 @@ class Measurement:
     span: Range | None = None  # the effects that the print leaves open; without it, the one
     remark: str = ""
     complete: bool = True  # whether all runs are there that were planned; nothing is concluded before
+    parts: int = 1  # of the claim, of which this is one, see `judge`
 
     @classmethod
     def signed(
@@ -100,12 +97,12 @@ class Measurement:
         """Whether it is judged by a confidence interval."""
         return self.interval is not None and self.interval.is_confidence and self.holds is None
 
+    def among(self, parts: int) -> Measurement:
+        """This as one of so many parts of a claim, see `judge`."""
+        return replace(self, parts=parts)
+
     @property
     def verdict(self) -> Verdict:
-        return self.verdict_among(1)
-
-    def verdict_among(self, parts: int) -> Verdict:
-        """The verdict as one of so many parts of a claim; see `judge`."""
         if self.holds is None and self.claimed is None:
             return Verdict.FAILED
         if not self.complete:
@@ -113,7 +110,7 @@ class Measurement:
         if self.holds is not None:
             return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
         assert self.claimed is not None
-        return judge(self._judged, self.claimed, self._printed, parts)
+        return judge(self._judged, self.claimed, self._printed, self.parts)
 
     @property
     def _printed(self) -> Range | None:
@@ -132,138 +129,93 @@ class Measurement:
         return f"only {self.over} are in" if "planned" in self.over else "not all runs that were planned are in"
 
     def describe(self) -> str:
-        return self.describe_among(1)
-
-    def describe_among(self, parts: int) -> str:
-        """Markdown: what was printed and measured, the interval, the verdict as one of so many parts."""
+        """What was printed and measured, and the interval; of one of several parts, or an open one, the verdict."""
         span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
         digits = ".6g" if self.interval is None else ".4g"  # as those of the interval
-        found = (
-            "no whole seed is there yet" if math.isnan(self.measured) else f"recomputed {self.measured:{digits}}{span}"
-        )
+        found = f"recomputed {self.measured:{digits}}{span}"
+        if math.isnan(self.measured):
+            found = "no whole seed is there yet"
         text = f"{in_words(self.quantity)}: {self.said} {self.printed}, {found}"
-        verdict = self.verdict_among(parts)
-        if parts > 1 or verdict == Verdict.UNDECIDED:  # alone, it is the claim's
-            text += f": {verdict}"
+        undecided = self.verdict == Verdict.UNDECIDED
+        if self.parts > 1 or undecided:  # alone, it is the claim's
+            text += f": {self.verdict}"
         if not self.complete:
             text += f"; {self._waiting}"
-        elif verdict == Verdict.UNDECIDED and self.interval is not None:
+        elif undecided and self.interval is not None:
             text += f"; {_could_show(self.interval, self.over, bool(self.sign))}"
         return f"{text}. {in_words(self.remark)}" if self.remark else text
 
-    def conclude(self) -> str:
-        if self.verdict == Verdict.FAILED:
-            return NOTHING
-        of_what = f"{in_words(self.quantity)}: " if self.quantity and not self._judged.kind else ""
-        return f"{SO_HERE[self.verdict]}: {of_what}{self.reason_among(1)}"
-
-    def reason_among(self, parts: int) -> str:
-        """Why the verdict, as one of so many parts, is what it is."""
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is."""
         if not self.complete:
             return self._waiting
         if self.holds is not None or self.claimed is None:
             return f"{self.measured:.6g} where {self.printed} is {self.said}"
-        judged, verdict = self._judged, self.verdict_among(parts)
-        if verdict != Verdict.REPRODUCED:
-            judged = interval_among(judged, parts)  # as `judge` takes it
+        so = self.verdict == Verdict.REPRODUCED
+        judged = self._judged if so else interval_among(self._judged, self.parts)  # as `judge` takes it
         if math.isnan(judged.low):
             return f"{self.measured:.4g} is one value, without an interval"
         if not judged.kind:
-            so, one = verdict == Verdict.REPRODUCED, _one_number(self.claimed)
-            if one:
-                digits = ".6g" if so or f"{self.measured:.6g}" != one else ".12g"  # written alike, yet another number
-                told = f"what is {self.said}" if so else f"not the {one} that is {self.said}"
-                return f"{self.measured:{digits}} is {told}"
-            where = ("within" if self._ours else "in") if so else "outside"
-            return f"{self.measured:.6g} lies {where} {self._what_is_said}, {_range(self.claimed)}"
+            claimed, digits = _range(self.claimed), ".6g"
+            if not so and f"{self.measured:{digits}}" in claimed.split():  # written alike, yet another number
+                digits = ".12g"
+            return f"{self.measured:{digits}} is {'within' if so else 'not within'} {self._what_is_said}, {claimed}"
         what = f"the interval {_labelled(judged, self.over)}"
-        if verdict == Verdict.REPRODUCED:
-            return f"{what} lies in what is claimed, {_range(self.claimed)}"
-        if verdict == Verdict.NOT_REPRODUCED:
-            return (
-                f"{what} holds nothing {'within' if self._ours else 'of'} {self._what_is_said}, {self._said_in_words}"
-            )
+        if so:
+            return f"{what} is within what is claimed, {_range(self.claimed)}"
+        if self.verdict == Verdict.NOT_REPRODUCED:
+            said = _range(self._printed or self.claimed, ".3g" if self._printed else ".6g")
+            return f"{what} holds nothing of {self._what_is_said}, {said}"
         return f"{what} holds values that are claimed, {_range(self.claimed)}, and others"
 
     @property
-    def _ours(self) -> bool:
-        """Whether the tolerance is ours: a number is printed, how near is near enough is not."""
-        return self.said == "printed" and self.tolerance > 0
-
-    @property
     def _what_is_said(self) -> str:
-        """'what is claimed', 'our tolerance of what is printed'."""
-        return f"{'our tolerance of ' * self._ours}what is {self.said}"
+        """Near enough to a printed number is ours to say."""
+        ours = self.said == "printed" and self.tolerance > 0
+        return f"{'our tolerance of ' * ours}what is {self.said}"
 
-    @property
-    def _said_in_words(self) -> str:
-        """What the data would have to hold: the effect printed, else what is claimed."""
-        assert self.claimed is not None
-        printed = self._printed
-        if printed is not None and printed[0] == printed[1]:
-            return f"{printed[0]:g}"
-        return _range(self.claimed) if printed is None else _range(printed, ".3g")
+    def _means(self) -> str:
+        named = f"{in_words(self.quantity)}: " if self.quantity else ""
+        return f"{SO_HERE[self.verdict]}: {named}{self.reason}"
 
-    def would_change(self) -> str:
-        return self.would_change_among(1)
-
-    def would_change_among(self, parts: int) -> str:
-        """What would make the verdict as one of so many parts change."""
+    def _changes(self) -> str:
         if not self.complete:
             return "the runs that are planned and not there yet"
-        if self.holds is not None:
-            return f"other numbers, computed or {self.said}; no chance is in them"
-        if self.claimed is None:
-            return "a number, or a sign, that is claimed"
-        verdict, claimed, judged = self.verdict_among(parts), _range(self.claimed), self._judged
-        if not judged.kind and not math.isnan(judged.low):
-            reproduced = verdict == Verdict.REPRODUCED
-            if one := _one_number(self.claimed):
-                return f"{'a value other than' if reproduced else 'the value'} {one}; no chance is in it"
-            return f"a value {'outside' if reproduced else 'within'} {claimed}; no chance is in it"
-        if verdict == Verdict.REPRODUCED:
-            return f"data whose interval is not wholly in what is claimed, {claimed}"
-        if verdict == Verdict.NOT_REPRODUCED:
-            return (
-                f"data whose interval holds {'a value within ' * self._ours}{self._what_is_said}, {self._said_in_words}"
-            )
-        return f"more data: {self._could_decide(judged)}"
+        if self.holds is not None or not (self._judged.kind or math.isnan(self._judged.low)):
+            return f"another number, computed or {self.said}: no chance is in it"
+        if self.verdict == Verdict.REPRODUCED:
+            return "data whose interval is not wholly within what is claimed"
+        if self.verdict == Verdict.NOT_REPRODUCED:
+            return f"data whose interval holds some of {self._what_is_said}"
+        return f"more data: {self._could_decide(self._judged)}"
 
     def _could_decide(self, interval: Interval) -> str:
         """Which effect would show now, and how many values would show the one that is printed, or found."""
         assert self.claimed is not None
         if math.isnan(interval.low):
             return "of one value there is no interval"
-        if interval.kind != "t":
-            return "no interval says how much"
-        now = _could_show(interval, self.over, bool(self.sign))
-        if (interval.degrees or 0) < 2:
+        now, degrees = _could_show(interval, self.over, bool(self.sign)), interval.degrees or 0
+        if interval.kind != "t" or degrees < 2:
             return now
         found = min(abs(interval.estimate - end) for end in self.claimed if math.isfinite(end))
-        effect = found if self.size is None else abs(self.size)
-        whose = f"the {effect:.2g} that is {'found' if self.size is None else self.said}"
+        effect, whose = (found, "found") if self.size is None else (abs(self.size), self.said)
         needed = values_needed(interval, effect, POWER)
-        have = 1 + (interval.degrees or 0)
-        if needed is None or needed <= have:
+        if needed is None or needed <= 1 + degrees:
             return now
-        unit = self.over.removeprefix(f"{have:g} ") or "values"
-        return f"{now}; {whose} would show with about {needed:,} {unit}"
-
-
-def _one_number(values: Range) -> str:
-    """'2' where the range is a number, or holds none but those that are written so; else ''."""
-    low, high = (f"{end:.6g}" for end in values)
-    return low if low == high else ""
+        unit = self.over.removeprefix(f"{1 + degrees:g} ") or "values"
+        return f"{now}; the {effect:.2g} that is {whose} would show with about {needed:,} {unit}"
 
 
 def _range(values: Range, digits: str = ".6g") -> str:
-    """'above 0', 'below 0', '0.9 to 1.1', 'exactly 2'."""
+    """'above 0', 'below 0', '0.9 to 1.1', '2'."""
     low, high = values
     if values in (POSITIVE, NEGATIVE):
         return "above 0" if values == POSITIVE else "below 0"
     if 0 < low == POSITIVE[0] or 0 > high == NEGATIVE[1]:  # cut at 0, which does not belong to it
         return f"above 0, to {high:{digits}}" if low > 0 else f"{low:{digits}} to below 0"
-    return f"{low:{digits}} to {high:{digits}}" if low < high else f"exactly {low:{digits}}"
+    from_, to = f"{low:{digits}}", f"{high:{digits}}"
+    return f"{from_} to {to}" if from_ != to else to
 
 
 def _labelled(interval: Interval, over: str) -> str:

@@ -1,4 +1,7 @@
-"""Two tallies: what the papers claim, and what this book adds. A correction counts in the second alone."""
+"""Two tallies: what the papers claim, and what this book adds; with the best-known claims they are the README's table.
+
+A correction counts in the second alone.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from reproduction.ledger.judgement import HOLDS, Verdict
-from reproduction.ledger.ledger import Claim
+from reproduction.ledger.ledger import Claim, ledger
+from reproduction.pages.blocks import replace_block
+
+START, END = "<!-- verdicts: focal claims --record -->", "<!-- end -->"
+HEADLINES = (
+    "A correction is never counted as a reproduction; a sentence that is checked against its paper's table and "
+    "against our runs counts twice. {} of the statements are measured on networks that `make book` trains: another "
+    "processor rounds otherwise, and a verdict near its limit can come out as another. The best-known claims of the "
+    "papers:"
+)
 
 GROUPS = {  # words for a tally -> verdicts
     "hold": HOLDS,
@@ -65,3 +77,31 @@ def say_without_coq(count: int) -> str:
         f"{count} verdict{' has a formal proof' if one else 's have formal proofs'} in Coq, too; Coq was not run when "
         f"these pages were made, and here {'it rests' if one else 'they rest'} on sympy and ball arithmetic."
     )
+
+
+def readme_table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
+    """The two tallies, then a row for each claim with a headline: source, words, chapter, verdict, what holds instead.
+
+    Args:
+        verdicts: claim id -> verdict.
+        instead: claim id -> what holds instead, where something does.
+    """
+    trained = sum(claim.needs == "runs" for claim in ledger())
+    lines = [tally_table(tallies(ledger(), verdicts)), "", HEADLINES.format(trained), ""]
+    lines += ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
+    for claim in ledger():
+        if claim.headline:
+            name = claim.source.split(",")[0]
+            chapter = f"[{claim.chapter_number or claim.place.lower()}](notebooks/{claim.chapter}.py)"
+            cells = (name, claim.headline, chapter, f"**{verdicts[claim.id]}**", instead.get(claim.id, ""))
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def with_table(text: str, block: str) -> str:
+    """A README's text with the table between its marks replaced.
+
+    Raises:
+        ValueError: the text has no such marks.
+    """
+    return replace_block(text, START, END, block)

@@ -20,10 +20,10 @@ from threadpoolctl import threadpool_limits
 
 from focal_lib.atomic_write import write_whole
 from reproduction.checkout import require_checkout
-from reproduction.ledger import readme
 from reproduction.ledger.formal import kernel_checked
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import find, ledger
+from reproduction.ledger.tally import readme_table, with_table
 
 FILE = Path(__file__).with_name("verdicts.json")
 
@@ -161,7 +161,7 @@ def record(checks: Iterable[Check]) -> None:
         "instead": {id: claim.instead for id, claim in now.items() if claim.instead},
     }
     page = root / "README.md"
-    table = readme.table({id: claim.in_full for id, claim in now.items()}, content["instead"])
-    text = readme.with_table(page.read_text(), table)
+    table = readme_table({id: claim.in_full for id, claim in now.items()}, content["instead"])
+    text = with_table(page.read_text(), table)
     write_whole(FILE, lambda path: path.write_text(json.dumps(content, indent=1) + "\n"))
     write_whole(page, lambda path: path.write_text(text))

@@ -1,8 +1,13 @@
-"""Blocks of a text that are made by a command, between two marks."""
+"""Blocks of a text: folded away until a reader asks for it, or made by a command, between two marks."""
 
 from __future__ import annotations
 
 import re
+
+
+def fold(title: str, body: str) -> str:
+    """Markdown that JupyterLab, HTML pages and the book show alike: the title, the body below it on a click."""
+    return f"<details>\n<summary>{title}</summary>\n\n{body}\n\n</details>"
 
 
 def replace_block(text: str, start: str, end: str, block: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from IPython.display import HTML, Markdown
 
-from reproduction.pages.folds import fold
+from reproduction.pages.blocks import fold
 
 
 def differences(texts: Sequence[str], missing: Sequence[str] = ()) -> Markdown:

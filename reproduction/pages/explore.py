@@ -21,12 +21,33 @@ from focal_lib.theory.gain import confidence_threshold
 from focal_lib.theory.maps import focal_log_probs, focal_logit
 from focal_lib.theory.proper import focal_calibration_minimiser, focal_minimiser
 from focal_lib.theory.temperature_bounds import beta, printed_temperature_bounds, temperature_bounds
-from reproduction.pages.logit_sample import sample_log_probs
 from reproduction.pages.plots.simplex import project, simplex_grid
-from reproduction.pages.still import Check, Hidden, Line, Panel, Slider, figure_of
+from reproduction.pages.still import Control, Line, Panel, figure_of
 
 _MOST_GAMMA = 5  # of the sliders of a network's map
 _GRID = np.linspace(0.005, 0.995, 100)  # probabilities to draw at
+
+
+def logit_sample(logits: np.ndarray, labels: np.ndarray, size: int = 1000, seed: int = 0) -> np.ndarray:
+    """How far each logit lies below the largest of its row, to a tenth, that of the label first: (n, K) -> (size, K).
+
+    A class below the largest stays below it. All rows where there are no more than `size`.
+    """
+    rng = np.random.default_rng(seed)
+    chosen = np.sort(rng.choice(len(labels), min(size, len(labels)), replace=False))
+    z, y = np.asarray(logits, dtype=float)[chosen], np.asarray(labels)[chosen]
+    below = z.max(axis=1, keepdims=True) - z
+    rounded = np.where(below > 0, np.maximum(np.round(below, 1), 0.1), 0.0)
+    rows = np.arange(len(y))
+    first = rounded[rows, y]
+    rounded[rows, y] = rounded[:, 0]  # the two change places
+    rounded[:, 0] = first
+    return rounded
+
+
+def sample_log_probs(sample: np.ndarray, gamma: float, temperature: float) -> np.ndarray:
+    """After a temperature and the map: (n, K) -> (n, K) log probabilities, that of the label first."""
+    return np.asarray(focal_log_probs(-sample / temperature, gamma))
 
 
 def explore(name: str, **given: np.ndarray) -> HTML:
@@ -74,9 +95,9 @@ def _binary() -> str:
         "binary",
         [maps, gap],
         [
-            Slider("gamma", "γ", 0, 10, 0.1, gamma),
-            Slider("T", "temperature T", 0.05, 1.5, 0.0001, round(found.temperature, 4)),
-            Check("nearest", "keep T at the nearest", True),
+            Control("gamma", "γ", gamma, (0, 10, 0.1)),
+            Control("T", "temperature T", round(found.temperature, 4), (0.05, 1.5, 0.0001)),
+            Control("nearest", "keep T at the nearest", True),
         ],
         "The focal calibration map and temperature scaling over the model's probability, and below the difference of "
         "the two. Both are curves through one half.",
@@ -107,8 +128,8 @@ def _bounds() -> str:
         "bounds",
         [panel],
         [
-            Slider("gamma", "γ", 0.1, 20, 0.1, gamma),
-            Slider("radius", "radius, the largest logit", 0.5, 20, 0.5, radius),
+            Control("gamma", "γ", gamma, (0.1, 20, 0.1)),
+            Control("radius", "radius, the largest logit", radius, (0.5, 20, 0.5)),
         ],
         "The inverse temperature of the map minus gamma over the logit: a curve between two lines, the sharp bounds up "
         "to the radius.",
@@ -147,7 +168,7 @@ def _simplex() -> str:
     return figure_of(
         "simplex",
         [panel],
-        [Slider("gamma", "γ", 0, 10, 0.1, gamma), *(Hidden(f"q{i}", q[i - 1]) for i in (1, 2, 3))],
+        [Control("gamma", "γ", gamma, (0, 10, 0.1)), *(Control(f"q{i}", "", q[i - 1]) for i in (1, 2, 3))],
         "A triangle of three class probabilities. Lines lead from points q, one of them a blue dot, to where the map "
         "takes them, nearer to corners and edges.",
         f"Where the map of three classes takes probabilities, at first for γ = {gamma:g}: q, the blue dot, to the "
@@ -156,12 +177,16 @@ def _simplex() -> str:
     )
 
 
+def tied(top: np.ndarray | float, n: int) -> np.ndarray:
+    """One class with probability top, the others equal: (...) -> (..., n)."""
+    first = np.asarray(top)[..., None]
+    return np.concatenate([first, np.repeat((1 - first) / (n - 1), n - 1, axis=-1)], axis=-1)
+
+
 def _tied() -> str:
     gamma, n = 1.0, 100
     tops = np.linspace(1 / n, 1, 102)[1:-1]
-    rest = (1 - tops) / (n - 1)
-    spread = np.column_stack([tops, np.repeat(rest[:, None], n - 1, axis=1)])
-    change = confidence_change(spread, gamma)
+    change = confidence_change(tied(tops, n), gamma)
     tau = confidence_threshold(gamma)
     falls = [(1 / n, 0.0), (float(tops[change < 0].max()), 0.0)]
     lines = [
@@ -178,7 +203,7 @@ def _tied() -> str:
     return figure_of(
         "tied",
         [panel],
-        [Slider("gamma", "γ", 0.1, 10, 0.1, gamma), Slider("n", "classes n", 2, 200, 1, n)],
+        [Control("gamma", "γ", gamma, (0.1, 10, 0.1)), Control("n", "classes n", n, (2, 200, 1))],
         "Change of the largest probability by the map, over its value, with the other classes tied. With many classes "
         "the curve is below zero first, then crosses it.",
         "By how much the map changes the largest probability where all other classes are tied, at first for "
@@ -208,9 +233,9 @@ def _fcl() -> str:
         "fcl",
         [panel],
         [
-            Slider("gamma", "γ", 0, 10, 0.1, gamma),
-            Slider("lambda", "λ", 0, 20, 0.1, lam),
-            Slider("p", "p", 0.01, 0.99, 0.01, p),
+            Control("gamma", "γ", gamma, (0, 10, 0.1)),
+            Control("lambda", "λ", lam, (0, 20, 0.1)),
+            Control("p", "p", p, (0.01, 0.99, 0.01)),
         ],
         "What the focal calibration loss predicts over the true probability: a curve through one half, between the "
         "diagonal and that of focal loss alone.",
@@ -245,7 +270,7 @@ def _reliability(sample: np.ndarray) -> str:
     return figure_of(
         "reliability",
         [diagram, landscape],
-        [Slider("gamma", "γ", 0, _MOST_GAMMA, 0.1, 0), Slider("T", "temperature T", 0.2, highest, 0.01, 1)],
+        [Control("gamma", "γ", 0, (0, _MOST_GAMMA, 0.1)), Control("T", "temperature T", 1, (0.2, highest, 0.01))],
         "Accuracy over confidence in bins, dots with lines to the diagonal, their gaps. Below, a curve over gamma, the "
         "temperature with the lowest NLL, and a dot for the gamma and temperature of the sliders.",
         f"{len(sample):,} test images drawn at random, logits rounded to a tenth, as trained (γ = 0, T = 1): of these "

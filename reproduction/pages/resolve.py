@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
 from myst_nb.core.variables import format_plain_text
+from nbconvert import HTMLExporter
 from nbformat import NotebookNode
+from traitlets.config import Config
 
 from focal_lib.atomic_write import write_whole
 from reproduction.checkout import ROOT
-from reproduction.pages.citations import cite, known_keys, reference_list
-from reproduction.pages.folds import fold
-from reproduction.pages.labels import labels
+from reproduction.pages.blocks import fold
+from reproduction.pages.references import cite, known_keys, labels, reference_list
 
 _REFERENCES = ROOT / "book" / "references.bib"
 _FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?:\{(?P<kind>[\w-]+)\})?[ \t]*(?P<title>.*)$")
@@ -30,6 +32,11 @@ _LOCAL = re.compile(
 )  # leads nowhere outside the book
 _TARGET = re.compile(r"^\([\w-]+\)=$")
 _BEGINS = re.compile(r"(?:\A|\n\s*\n|[a-z)$`*][.?!]\s+)\Z")  # ends where a sentence may begin
+_MATHJAX = (  # as in the book, in its SVG form, which needs no font files: two megabytes a page
+    r'<script>MathJax = {tex: {inlineMath: [["$", "$"], ["\\(", "\\)"]], displayMath: [["$$", "$$"]]}, '
+    r'svg: {fontCache: "global"}};</script>'
+)
+_ONLINE = ("mathjax_url", "require_js_url", "jquery_url", "mermaid_js_url", "jupyter_widgets_base_url")
 _HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
 
 
@@ -193,3 +200,17 @@ def _caption(cell: NotebookNode, known: _Known) -> list[NotebookNode]:
 
 def _markdown(text: str) -> NotebookNode:
     return nbformat.v4.new_markdown_cell(text)
+
+
+def as_html(notebook: Path, out: Path) -> None:
+    """Write a resolved notebook as one page that opens without a network; hidden code is left out."""
+    removed = {"remove_input_tags": {"hide-input", "remove-input", "injected-parameters"}, "enabled": True}
+    exporter = HTMLExporter(template_name="classic", config=Config({"TagRemovePreprocessor": removed}))
+    exporter.exclude_input_prompt = exporter.exclude_output_prompt = True
+    for script in _ONLINE:
+        setattr(exporter, script, "")
+    text, _ = exporter.from_notebook_node(nbformat.read(notebook, as_version=4))
+    head, rest = text.split("</head>", 1)
+    script = (files("sphinx-mathjax-offline") / "static" / "mathjax" / "tex-svg.js").read_text(encoding="utf-8")
+    page = f"{head}{_MATHJAX}\n<script>{script}</script>\n</head>{rest}"
+    write_whole(out, lambda part: part.write_text(page, encoding="utf-8"))

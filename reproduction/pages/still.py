@@ -52,30 +52,13 @@ class Panel(NamedTuple):
     texts: Sequence[tuple[float, float, str]] = ()  # each centred at its point
 
 
-class Slider(NamedTuple):
-    """A number that a reader chooses."""
+class Control(NamedTuple):
+    """A number that a reader chooses: by a slider, by a box to tick, or in the picture."""
 
     name: str
     label: str
-    low: float
-    high: float
-    step: float
-    value: float
-
-
-class Check(NamedTuple):
-    """Yes or no."""
-
-    name: str
-    label: str
-    value: bool
-
-
-class Hidden(NamedTuple):
-    """A number that is chosen in the picture."""
-
-    name: str
-    value: float
+    value: float | bool
+    limits: tuple[float, float, float] | None = None  # of a slider: lowest, highest, step
 
 
 def _place(panel: Panel, x: float, y: float) -> tuple[float, float]:
@@ -136,23 +119,24 @@ def _picture(panels: Sequence[Panel], description: str) -> str:
     )
 
 
-def _control(control: Slider | Check | Hidden) -> str:
-    if isinstance(control, Hidden):
-        return f'<input type="hidden" name="{control.name}" value="{control.value:g}">'
-    if isinstance(control, Check):
-        checked = " checked" if control.value else ""
-        return f'<label><input type="checkbox" name="{control.name}"{checked}> {escape(control.label)}</label>'
-    limits = f'min="{control.low:g}" max="{control.high:g}" step="{control.step:g}" value="{control.value:g}"'
-    return (
-        f'<label>{escape(control.label)} = <span class="explore-value">{control.value:g}</span>'
-        f'<input type="range" name="{control.name}" {limits}></label>'
-    )
+def _control(control: Control) -> str:
+    name, label, value = control.name, escape(control.label), control.value
+    if control.limits is not None:
+        low, high, step = control.limits
+        limits = f'min="{low:g}" max="{high:g}" step="{step:g}" value="{value:g}"'
+        return (
+            f'<label>{label} = <span class="explore-value">{value:g}</span>'
+            f'<input type="range" name="{name}" {limits}></label>'
+        )
+    if isinstance(value, bool):
+        return f'<label><input type="checkbox" name="{name}"{" checked" * value}> {label}</label>'
+    return f'<input type="hidden" name="{name}" value="{value:g}">'
 
 
 def figure_of(
     name: str,
     panels: Sequence[Panel],
-    controls: Sequence[Slider | Check | Hidden],
+    controls: Sequence[Control],
     description: str,
     caption: str,
     task: str,

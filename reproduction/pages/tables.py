@@ -40,9 +40,6 @@ WORDS = {
     "smooth-ece": "smooth ECE",
     # losses
     **{name: record.printed for name, record in LOSS_RECORDS.items() if record.printed != name},
-    # calibrators
-    "focal-temperature": "focal temperature",
-    "structured-matrix": "structured matrix",
     # data sets
     "20-newsgroups": "20 Newsgroups",
     "20-newsgroups-m20": "20 Newsgroups in M20's split",
@@ -57,20 +54,12 @@ WORDS = {
     "mnist-5k": "MNIST",
     "svhn": "SVHN",
     "tiny-imagenet": "Tiny-ImageNet",
-    # corruptions; those of one word need none
-    "defocus-blur": "defocus blur",
-    "elastic-transform": "elastic transform",
+    # corruptions; those of one word need none, others are below
     "gaussian-blur": "Gaussian blur",
     "gaussian-noise": "Gaussian noise",
-    "glass-blur": "glass blur",
-    "impulse-noise": "impulse noise",
     "jpeg-compression": "JPEG compression",
-    "motion-blur": "motion blur",
-    "shot-noise": "shot noise",
-    "zoom-blur": "zoom blur",
     # networks
     "airbench-cnn": "AirBench CNN",
-    "averaged-embedding": "averaged embedding",
     "densenet121": "DenseNet-121",
     "gp-cnn": "GP-CNN",
     "gp-cnn-glove": "GP-CNN with GloVe vectors",
@@ -85,6 +74,13 @@ WORDS = {
     "tree-lstm-glove": "Tree-LSTM with GloVe vectors",
     "wide-resnet-16-4": "Wide ResNet 16-4",
     "wide-resnet-26-10": "Wide ResNet 26-10",
+}
+WORDS |= {  # calibrators, corruptions and a network whose words are their own
+    name: name.replace("-", " ")
+    for name in (
+        *("focal-temperature", "structured-matrix", "averaged-embedding", "defocus-blur", "elastic-transform"),
+        *("glass-blur", "impulse-noise", "motion-blur", "shot-noise", "speckle-noise", "zoom-blur"),
+    )
 }
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _WEIGHTED = "|".join(
@@ -105,6 +101,7 @@ _OF = {"own": "own loss", "ce": "cross-entropy", "train": "training images", "va
 _STYLE_SHEET = re.compile(r"<style.*?</style>\s*", re.DOTALL)
 _LETTERS = {"gamma": "γ", "lambda": "λ"}
 _LETTER = re.compile(r"\b(?:gamma|lambda)\b")
+_LONG = 24  # letters
 _ONE = r"(?:[+−-]?\d[\d.,]*(?:e[+−-]?\d+)?(?: %)?|nan)"
 _SOME = rf"{_ONE}(?:(?:, | ± | to ){_ONE})*"
 _TEXT_OF_NUMBERS = re.compile(rf"(?:< )?{_SOME}(?: [\[(]{_SOME}[\])])?|[\[(]{_SOME}[\])]")
@@ -186,6 +183,8 @@ def _p_value(p: Any) -> str:
 
 def _cell(value: Any, precision: int) -> Any:
     """A number with so many digits, 0 for what those do not tell from it; 10,000 and more of a count with commas."""
+    if isinstance(value, str):
+        return _in_lines(value)
     if isinstance(value, int | np.integer) and abs(int(value)) >= 10_000:
         return f"{value:,}"
     if not isinstance(value, float | np.floating):
@@ -197,7 +196,14 @@ def _cell(value: Any, precision: int) -> Any:
 def _head(name: Any, right: Collection[Any] = ()) -> str:
     """A name for a cell of HTML, a symbol with its number; over numbers, at the right as they are."""
     text = _SYMBOL.sub(r"\1&nbsp;", _with_symbols(in_words(name)))
-    return f'<span class="number">{text}</span>' if name in right else text
+    return f'<span class="number">{text}</span>' if name in right else _in_lines(text)
+
+
+def _in_lines(text: str) -> str:
+    """Of HTML; long words break between words, where other cells of a table stay in one line, see book.css."""
+    if len(html.unescape(text)) <= _LONG or " " not in text or not re.search(r"[^\W\d_]{2}", text):
+        return text
+    return f'<span class="long">{text}</span>'
 
 
 def _with_symbols(text: str) -> str:

@@ -12,7 +12,7 @@ from reproduction.checkout import ROOT
 from reproduction.ledger.evidence import Derivation, Disproof, Step
 from reproduction.ledger.ledger import Claim, Fidelity
 from reproduction.ledger.links import card_anchor
-from reproduction.ledger.overview import overview
+from reproduction.ledger.page import overview
 from workflow.chromium import run_page
 
 SCRIPT = ROOT / "book" / "_static" / "ledger.js"

@@ -7,14 +7,7 @@ import jupytext
 import pytest
 import yaml
 
-from book.ext.contents import (
-    cards,
-    chapter_end,
-    chapter_front,
-    label_and_title,
-    path_list,
-    read_contents,
-)
+from book.ext.contents import cards, chapter_end, chapter_front, label_and_title, path_list, read_contents
 from reproduction.checkout import ROOT
 from reproduction.ledger import ledger
 from tests.book.prose import typed_numbers
@@ -29,11 +22,11 @@ def first_text(name):
     return path.read_text() if path.exists() else jupytext.read(ROOT / f"{name}.py").cells[0].source
 
 
-def described(contents=CONTENTS, minutes=7):
+def described(contents=CONTENTS):
     pages = {}
     for name, page in contents.pages.items():
         label, title = label_and_title(first_text(name))
-        pages[name] = dataclasses.replace(page, label=label, title=title, minutes=minutes, alt="a picture")
+        pages[name] = dataclasses.replace(page, label=label, title=title, alt="a picture")
     return dataclasses.replace(contents, pages=pages)
 
 
@@ -93,11 +86,10 @@ def test_along_a_path_nothing_is_needed_that_it_left_out(tmp_path):
     assert ("theory", "notebooks/06_confidence", "notebooks/05_simplex") in gaps_of_paths(read_contents(TOC, short))
 
 
-def test_a_chapter_begins_with_its_needs_and_its_time_and_ends_with_what_is_next():
-    contents = described(minutes=7)
+def test_a_chapter_begins_with_its_needs_and_ends_with_what_is_next():
+    contents = described()
     front = chapter_front(contents, "notebooks/06_confidence")
     assert "[chapter 5](#ch-simplex)" in front
-    assert "**Reading time:** 7 minutes" in front
     assert "no other chapter" in chapter_front(contents, CHAPTERS[0])
     end = chapter_end(contents, "notebooks/03_binary")
     assert "For practice, [chapter 8](#ch-training)" in end
@@ -130,12 +122,9 @@ def test_a_missing_part_is_found():
     assert parts_missing(front + end + box) == ["order"]
 
 
-def test_paths_take_the_sum_of_their_pages():
-    listed = path_list(described(minutes=60)).splitlines()
-    assert len(listed) == len(CONTENTS.paths)
-    for line, names in zip(listed, CONTENTS.paths.values(), strict=True):
-        assert f"about {len(names):.1f} hours" in line
-        assert line.count("](#") == len(names)
+def test_paths_list_their_pages():
+    listed = path_list(described()).splitlines()
+    assert [line.count("](#") for line in listed] == [len(names) for names in CONTENTS.paths.values()]
 
 
 def test_no_number_is_typed_in_what_cards_say():

@@ -13,8 +13,7 @@ from scipy.special import softmax
 
 from focal_lib import metrics
 from reproduction.checkout import ROOT
-from reproduction.pages.explore import FIGURES, explore
-from reproduction.pages.logit_sample import logit_sample, sample_log_probs
+from reproduction.pages.explore import FIGURES, explore, logit_sample, sample_log_probs
 from reproduction.studies.shared.recorded import load_recorded
 from tests.book.in_node import check_in_node, needs_node, plant, run_node
 from workflow import explore_reference

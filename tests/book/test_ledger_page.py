@@ -8,10 +8,8 @@ import pytest
 
 from reproduction.checkout import ROOT
 from reproduction.ledger import find, ledger, page
-from reproduction.ledger.links import card_anchor, verdict_anchor
-from reproduction.ledger.overview import overview, short_statement
-from reproduction.ledger.page import chapter_link, detail, together
-from reproduction.ledger.places import places
+from reproduction.ledger.links import card_anchor, places, verdict_anchor
+from reproduction.ledger.page import chapter_link, detail, overview, short_statement, together
 from tests.book.in_node import check_in_node, needs_node, plant
 from tests.book.made_ledger import SCRIPT, found_in_chromium, made
 from workflow.chromium import find_chromium

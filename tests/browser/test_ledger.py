@@ -66,17 +66,6 @@ def test_the_keyboard_chooses(ledger):
     assert 0 < _shown(ledger) == _says(ledger) < every
 
 
-def test_the_search_finds_a_proposition(ledger):
-    every = _shown(ledger)
-    ledger.locator(".ledger-filter input[type=search]").fill("Prop. 5")
-    expect(ledger.locator(".ledger-filter output")).not_to_have_text(f"{every} of {every} claims")
-    assert 0 < _shown(ledger) == _says(ledger) < every
-    assert "kk24.prop5" in " ".join(ledger.locator(ROWS).locator("visible=true").all_inner_texts())
-    ledger.locator(".ledger-filter button[type=reset]").click()
-    expect(ledger.locator(".ledger-filter output")).to_have_text(f"{every} of {every} claims")
-    assert _shown(ledger) == every
-
-
 def test_cards_follow(ledger):
     ledger.locator(".ledger-filter input[type=search]").fill("Prop. 5")
     differ = ledger.locator(ROWS).evaluate_all(
@@ -86,14 +75,6 @@ def test_cards_follow(ledger):
         }).map((row) => row.dataset.card)"""
     )
     assert differ == []
-
-
-def test_the_address_keeps_what_was_chosen(ledger):
-    ledger.locator(".ledger-filter select[name=paper]").select_option("m20")
-    chosen = _shown(ledger)
-    ledger.reload()
-    expect(ledger.locator(".ledger-filter select[name=paper]")).to_have_value("m20")
-    assert _shown(ledger) == chosen
 
 
 @pytest.mark.parametrize("width", [1381, 1400, 1920])

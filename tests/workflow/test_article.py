@@ -8,7 +8,7 @@ from pybtex.database import parse_file
 
 from reproduction.checkout import ROOT
 from reproduction.engine.grids import read_contrasts
-from reproduction.ledger import readme, verdicts
+from reproduction.ledger import tally, verdicts
 from reproduction.ledger.ledger import find, ledger
 from tests.reproduction.studies.shared.test_recorded import WITHOUT_RUNS
 from workflow import article
@@ -48,7 +48,7 @@ def test_verdicts_and_counts_are_the_ledgers(text, monkeypatch):
     assert failed
     [table] = re.findall(r"\| claim \| statement \| verdict \|\n\|[-|]+\n((?:\|.*\n)+)", text)
     assert [row.split(" | ")[0] for row in table.splitlines()] == [f"| {claim.source}" for claim in failed]
-    tallies = readme.table(recorded, {}).split("\n\n")[0]
+    tallies = tally.readme_table(recorded, {}).split("\n\n")[0]
     assert tallies in text
     wrong = recorded | {"kk24.prop2": "REFUTED"}
     monkeypatch.setattr(article, "recorded", lambda: wrong)

@@ -36,9 +36,7 @@ def test_what_tests_find_is_its_exit_status(monkeypatch):
     asked = []
     monkeypatch.setattr(browser, "missing", list)
     monkeypatch.setattr(
-        browser.subprocess,
-        "run",
-        lambda command, **_: asked.append(command) or subprocess.CompletedProcess(command, 3),
+        browser.subprocess, "run", lambda command, **_: asked.append(command) or subprocess.CompletedProcess(command, 3)
     )
     assert browser.main(["-k", "ledger"]) == 3
     calibrate, tests = asked

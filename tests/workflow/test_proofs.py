@@ -98,10 +98,7 @@ def test_sentences_of_a_proof_end_at_a_stop_before_a_blank() -> None:
 def test_definitions_as_they_are_written() -> None:
     fixed = "Fixpoint f n :=\n  match n with O => 0.1 | S m => f m end."
     text = f"Definition half : R := 0.5.\n(* Definition no. *)\n{fixed}\n"
-    assert definitions(text) == {
-        "half": "Definition half : R := 0.5.",
-        "f": fixed,
-    }
+    assert definitions(text) == {"half": "Definition half : R := 0.5.", "f": fixed}
 
 
 def test_axioms_behind_each_mark() -> None:

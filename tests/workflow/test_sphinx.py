@@ -41,30 +41,3 @@ def test_a_page_has_no_script_of_thebe_and_lists_its_references(tmp_path, added,
     assert 'role="list" class="citation-list"' in page
     assert page.count('role="listitem"') == page.count('class="citation"') == 1
     assert "doc-biblioentry" not in page
-
-
-@pytest.mark.slow
-def test_pages_of_source_are_as_without_our_way_to_make_them(tmp_path):
-    """Each with the sidebar that Sphinx would make for it alone."""
-    found = {}
-    for name in ("ours", "Sphinx's"):
-        used = [extension for extension in extensions() if name == "ours" or extension != "book.ext.source_navigation"]
-        config = {"extensions": used, "bibtex_bibfiles": []}
-        sphinx = {"config": config, "local_extensions": {"book.ext.page_head": str(ROOT)}}
-        (folder := tmp_path / name).mkdir()
-        (folder / "_config.yml").write_text(yaml.safe_dump({"sphinx": sphinx}))
-        (folder / "_toc.yml").write_text("format: jb-book\nroot: page\nchapters:\n- file: other\n")
-        (folder / "other.md").write_text("# Another page\n")
-        modules = (
-            "focal_lib.threads",
-            "focal_lib.losses.focal",
-            "focal_lib.atomic_write",
-            "focal_lib.losses.mmce",
-        )
-        shown = "\n\n".join(f"```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n```" for module in modules)
-        (folder / "page.md").write_text(f"# A page\n\n{shown}\n")
-        subprocess.run([Path(sys.executable).with_name("jupyter-book"), "build", folder, "-q"], check=True)
-        pages = (folder / "_build" / "html" / "_modules").rglob("*.html")
-        found[name] = {path.relative_to(folder).as_posix(): path.read_bytes() for path in pages}
-    assert len(found["ours"]) >= len(modules)
-    assert found["ours"] == found["Sphinx's"]

@@ -173,7 +173,7 @@ def _confidence(gamma: float, temperature: float, gaps: np.ndarray) -> tuple[np.
     """Confidence of a chunk, and the logit of q_top, both (m,).
 
     The map is written out, in place and for the top class alone: a search evaluates it thousands of times.
-    tests/reproduction/theorems/test_one_formula.py ties it to theory.maps.
+    Its tests tie it to theory.maps.
     """
     log_q = gaps / temperature
     first = largest(log_q)

@@ -22,7 +22,7 @@ except ImportError as error:
 class FocalTemperatureModule(nn.Module):
     """logits (..., K) -> focal calibration map(softmax(logits / T), gamma), (..., K).
 
-    The map is written out in ONNX's operations; tests/reproduction/theorems/test_one_formula.py ties it to theory.maps.
+    The map is written out in ONNX's operations; its tests tie it to theory.maps.
     """
 
     temperature: Tensor

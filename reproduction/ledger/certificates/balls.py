@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from fractions import Fraction
 
 from flint import arb, ctx, fmpq
@@ -16,16 +16,11 @@ def exact(value: str | int | Fraction) -> arb:
 
 
 @contextmanager
-def settings(bits: int | None = None, terms: int | None = None) -> Iterator[None]:
-    """Working precision in bits and length of power series, restored afterwards."""
+def precision(bits: int | None = 120, terms: int | None = None) -> Iterator[None]:
+    """Working precision in bits and length of power series, restored afterwards; None leaves what is set."""
     before = ctx.prec, ctx.cap
     ctx.prec, ctx.cap = bits or ctx.prec, terms or ctx.cap
     try:
         yield
     finally:
         ctx.prec, ctx.cap = before
-
-
-def precision(bits: int = 120, terms: int | None = None) -> AbstractContextManager[None]:
-    """Arb's working precision, and the length of its power series, restored afterwards."""
-    return settings(bits, terms)

@@ -19,8 +19,7 @@ import sympy as sp
 from flint import arb, arb_series
 from sympy.printing.pycode import PythonCodePrinter
 
-from reproduction.ledger.certificates.balls import exact, settings
-from reproduction.ledger.certificates.exact_series import ExactSeries
+from reproduction.ledger.certificates.balls import exact, precision
 
 
 @dataclass(frozen=True)
@@ -44,22 +43,16 @@ class _Printer(PythonCodePrinter):
         return f"rational({number.p}, {number.q})"
 
 
-def _function(expression: sp.Expr, symbol: sp.Symbol, **names: Callable[..., Any]) -> Callable[[Any], Any]:
-    printer = _Printer(
-        {"fully_qualified_modules": False, "inline": True, "user_functions": {"exp": "exp", "log": "log"}}
-    )
-    return sp.lambdify(symbol, sp.nsimplify(expression), modules=[names], cse=True, printer=printer)
-
-
 def on_series(expression: sp.Expr, symbol: sp.Symbol) -> Callable[[Any], Any]:
     """The expression as a function of an Arb power series; numbers enter as exact rationals."""
-    return _function(
-        expression,
-        symbol,
-        exp=lambda v: _number(v).exp(),
-        log=lambda v: _number(v).log(),
-        rational=lambda p, q: exact(Fraction(p, q)),
-    )
+    functions = {"exp": "exp", "log": "log"}
+    printer = _Printer({"fully_qualified_modules": False, "inline": True, "user_functions": functions})
+    names = {
+        "exp": lambda v: _number(v).exp(),
+        "log": lambda v: _number(v).log(),
+        "rational": lambda p, q: exact(Fraction(p, q)),
+    }
+    return sp.lambdify(symbol, sp.nsimplify(expression), modules=[names], cse=True, printer=printer)
 
 
 def _number(value: Any) -> Any:
@@ -67,20 +60,13 @@ def _number(value: Any) -> Any:
 
 
 def vanishes(expression: sp.Expr, symbol: sp.Symbol, at: Fraction, order: int) -> bool:
-    """Whether the expression and its derivatives below that order are 0 at the point, as sympy expands them."""
-    if order == 0:
-        return True
-    point = sp.Rational(at.numerator, at.denominator)
-    series = ExactSeries((point, sp.S.One, *[sp.S.Zero] * order)[:order])
-    function = _function(
-        expression,
-        symbol,
-        exp=lambda v: v.exp() if isinstance(v, ExactSeries) else sp.exp(v),
-        log=lambda v: v.log() if isinstance(v, ExactSeries) else sp.log(v),
-        rational=sp.Rational,
-    )
-    found = function(series)
-    return all(c == 0 for c in found.coefficients) if isinstance(found, ExactSeries) else found == 0
+    """Whether the expression and its derivatives below that order are 0 at the point, in sympy's exact numbers."""
+    point, derivative = sp.Rational(at.numerator, at.denominator), sp.nsimplify(expression)
+    for _ in range(order):
+        if sp.expand(derivative.subs(symbol, point)) != 0:
+            return False
+        derivative = sp.diff(derivative, symbol)
+    return True
 
 
 def covers(boxes: Sequence[Box], low: Fraction, high: Fraction) -> bool:
@@ -100,7 +86,7 @@ def positive(function: Callable[[Any], Any], box: Box, bits: int = 200, depth: i
         ValueError: the function returns a series that is too short.
     """
     middle = (box.low + box.high) / 2
-    with settings(bits, box.order + 2):
+    with precision(bits, box.order + 2):
         centre = function(arb_series([ball(middle, middle), 1]))[box.order]
         on_box = function(arb_series([ball(box.low, box.high), 1]))
         if on_box.prec <= box.order + 1:  # a missing coefficient would read as 0

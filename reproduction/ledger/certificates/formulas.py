@@ -10,7 +10,7 @@ from typing import Any
 
 from flint import arb, arb_series, ctx
 
-from reproduction.ledger.certificates.balls import settings
+from reproduction.ledger.certificates.balls import precision
 
 
 def gain(q: arb, gamma: arb) -> arb:
@@ -70,7 +70,7 @@ def _curvature_cubic(s: Any) -> tuple[Any, Any, Any, Any]:
 
 def curvature_growth(s: Any, k: int) -> Any:
     """c_k c_3' - c_k' c_3 for k = 0, 1, 2, or c_3 for k = 3, on a power series."""
-    with settings(terms=ctx.cap + 1):  # a derivative loses one order
+    with precision(None, ctx.cap + 1):  # a derivative loses one order
         *lower, top = _curvature_cubic(arb_series([s[0], s[1]]))
         return top if k == 3 else lower[k] * top.derivative() - lower[k].derivative() * top
 

@@ -167,10 +167,7 @@ def interval_figure(
 
 
 def row_figure(
-    labels: Sequence[str],
-    groups: Mapping[str, tuple[np.ndarray, np.ndarray | None]],
-    xlabel: str,
-    **axes: Any,
+    labels: Sequence[str], groups: Mapping[str, tuple[np.ndarray, np.ndarray | None]], xlabel: str, **axes: Any
 ) -> Figure:
     """One row a label, the first on top: a point and error bar (m,) of each group, a little aside of each other."""
     fig, ax = plt.subplots(figsize=(7, 1.3 + 0.38 * len(labels)))

@@ -13,15 +13,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from focal_lib.plots.style import curve_styles, use_style
-from focal_lib.theory.maps import focal_log_probs
+from focal_lib.theory.confidence import confidence_change
+from reproduction.pages.explore import tied
 
 GAMMAS = (0.5, 1.0, 3.0)
-
-
-def _distributions(classes: int, top: np.ndarray) -> np.ndarray:
-    """One class with probability top, the others equal: (m,) -> (m, classes)."""
-    rest = np.repeat(((1 - top) / (classes - 1))[:, None], classes - 1, axis=1)
-    return np.column_stack([top, rest])
 
 
 def front_figure() -> Figure:
@@ -33,8 +28,7 @@ def front_figure() -> Figure:
     for ax, classes, title in zip(axes, (2, 100), titles, strict=True):
         top = np.linspace(1 / classes, 1, 402)[1:-1]
         for gamma, (label, style) in zip(GAMMAS, styles.items(), strict=True):
-            after = np.exp(focal_log_probs(np.log(_distributions(classes, top)), gamma)).max(-1)
-            ax.plot(top, 100 * (after - top), label=label, **style)
+            ax.plot(top, 100 * confidence_change(tied(top, classes), gamma), label=label, **style)
         ax.axhline(0, color="black", linewidth=1)
         ax.set(title=title, xlabel="largest probability $q$, the others equal", xlim=(0, 1))
     axes[0].set_ylabel("change (percentage points)")

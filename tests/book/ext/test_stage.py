@@ -11,7 +11,6 @@ from PIL import Image
 
 from book.ext.stage import INDEX, SHOWN_WHOLE, TERMS, add_index_entries, stage
 from reproduction.ledger import ledger, show
-from workflow.reading_time import HOW_TIMED
 
 TOC = {"root": "book/index", "parts": [{"caption": "One", "chapters": [{"file": f"notebooks/0{i}_x"} for i in (1, 2)]}]}
 SAID = {
@@ -21,7 +20,7 @@ SAID = {
         "notebooks/02_x": {"about": "The second.", "needs": {"notebooks/01_x": "the map"}, "figure": "fig-x"},
     },
 }
-PAGE = "# Home\n\n% paths\n\n% reading times\n\n% cards\n\nEnd.\n"
+PAGE = "# Home\n\n% paths\n\n% cards\n\nEnd.\n"
 
 
 def chapter(number):
@@ -55,13 +54,12 @@ def staged(project):
     return {str(p.relative_to(project / "source")): p for p in (project / "source").rglob("*") if p.is_file()}
 
 
-def test_the_landing_page_has_paths_cards_and_times(project):
+def test_the_landing_page_has_paths_and_cards(project):
     text = staged(project)[str(INDEX)].read_text()
     assert "[1, *Chapter of 1*](#ch-1); [2, *Chapter of 2*](#ch-2)" in text
     assert text.count(":::{grid-item-card}") == 2
     assert ":img-top: /book/thumbnails/02_x.png" in text
     assert ":img-alt: A line." in text
-    assert HOW_TIMED in text
     assert text.endswith("End.\n")
 
 
@@ -70,7 +68,7 @@ def test_a_chapter_has_its_beginning_links_and_end(project):
     first, second = (nbformat.read(files[f"notebooks/0{i}_x.ipynb"], 4) for i in (1, 2))
     lines = second.cells[0].source.split("\n")
     assert lines[:2] == ["(ch-2)=", "# Chapter of 2"]
-    assert lines[4] == "**What you need:** the map ([chapter 1](#ch-1)). **Reading time:** 1 minute."
+    assert lines[4] == "**What you need:** the map ([chapter 1](#ch-1))."
     assert lines[-1] == "The {term}`ECE <ECE>`, and again the ECE."
     assert "[chapter 2](#ch-2): *Chapter of 2*" in first.cells[-2].source
     assert first.cells[-1].source == second.cells[-1].source == "foot()"

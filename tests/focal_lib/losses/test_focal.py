@@ -18,6 +18,7 @@ from focal_lib.losses import (
     ScheduledFocalLoss,
 )
 from focal_lib.theory.maps import focal_log_probs
+from focal_lib.theory.proper import focal_loss_values
 from tests.focal_lib.losses.slow import probabilities
 
 LOGITS = 3 * torch.randn(40, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -47,6 +48,14 @@ def test_focal_and_dual_focal(batch, gamma):
     torch.testing.assert_close(FocalLoss(gamma, "none")(*batch), slow_focal(*batch, gamma))
     slow = [slow_dual(row, label, gamma) for row, label in zip(*(part.tolist() for part in batch), strict=True)]
     torch.testing.assert_close(DualFocalLoss(gamma, "none")(*batch), torch.tensor(slow, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("q", [1e-4, 0.3, 0.999])
+@pytest.mark.parametrize("gamma", [0.5, 7.0])
+def test_the_loss_is_that_of_theory(q, gamma):
+    logits = torch.tensor([[math.log(q), math.log1p(-q)]], dtype=torch.float64)
+    found = float(FocalLoss(gamma)(logits, torch.tensor([0])))
+    assert found == pytest.approx(float(focal_loss_values(q, gamma)), rel=1e-12)
 
 
 def test_gamma_zero_is_cross_entropy(batch):

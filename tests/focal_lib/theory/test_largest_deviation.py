@@ -39,7 +39,7 @@ def _climb(gamma, b, logits, at):
 # for gamma = 12 and 30 the closest 1/T is above 3, where no argument says how an extreme looks
 def _log_slope(q, gamma, power):
     """Derivative of w''/q^power by log q, times q^power: a ball."""
-    with balls.settings(300, 5):
+    with balls.precision(300, 5):
         series = weight(arb_series([arb(q), 1]), arb(gamma))
         return 6 * series[3] * q - 2 * power * series[2]
 

@@ -7,17 +7,9 @@ import pytest
 from flint import arb
 
 from reproduction.checkout import ROOT
-from reproduction.ledger import (
-    Counterexample,
-    Derivation,
-    Step,
-    Unchecked,
-    Verdict,
-    formal_page,
-    ledger,
-)
+from reproduction.ledger import Counterexample, Derivation, Step, Unchecked, Verdict, formal_page, ledger
 from reproduction.ledger import formal as module
-from reproduction.ledger.formal import formal, kernel_checked, lemmas_below, statements, walk
+from reproduction.ledger.formal import formal, kernel_checked, statements, walk
 from reproduction.ledger.ledger import Claim
 
 NAMED = {one.name: one for one in statements().values() if one.kind != "Lemma"}
@@ -103,11 +95,11 @@ def test_words_of_a_formal_statement_are_checked():
 
 
 def test_lemmas_below_a_theorem():
-    pairs = list(lemmas_below("KK24_Prop1.kk24_prop1"))
-    assert ("KK24_Prop1.kk24_prop1", "Calculus.chord_above") in pairs
+    pairs = formal_page.lemma_pairs("KK24_Prop1.kk24_prop1")
+    assert ("kk24_prop1", "chord_above") in pairs
     assert len(set(pairs)) == len(pairs)
     with pytest.raises(ValueError, match=r"must be on record.*Got 'kk24_prop1'"):
-        list(lemmas_below("kk24_prop1"))
+        formal_page.lemma_pairs("kk24_prop1")
 
 
 def test_a_proof_step_by_step_ends_with_nothing_left():

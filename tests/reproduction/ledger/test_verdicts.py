@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reproduction.ledger import ledger, readme, verdicts
+from reproduction.ledger import ledger, tally, verdicts
 from reproduction.ledger.verdicts import Check, Record
 
 ALL = [Check(id, found, None) for id, found in verdicts.records().items()]
@@ -14,7 +14,7 @@ EMPTY = json.dumps({"verdicts": {}, "formal": [], "instead": {}})
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A checkout with a README and a record of its own."""
-    (tmp_path / "README.md").write_text(f"before\n{readme.START}\nold\n{readme.END}\nafter\n")
+    (tmp_path / "README.md").write_text(f"before\n{tally.START}\nold\n{tally.END}\nafter\n")
     (tmp_path / "verdicts.json").write_text(EMPTY)
     monkeypatch.setattr(verdicts, "FILE", tmp_path / "verdicts.json")
     monkeypatch.setattr(verdicts, "require_checkout", lambda what: tmp_path)

@@ -10,8 +10,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from reproduction.checkout import ROOT
 from reproduction.pages import resolve as module
-from reproduction.pages.labels import labels
-from reproduction.pages.resolve import plain_markdown, resolve, resolved
+from reproduction.pages.references import labels
+from reproduction.pages.resolve import as_html, plain_markdown, resolve, resolved
 
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 RAW = re.compile(r"\{(?!glue)[\w:-]+\}`|^[`:]{3,}\{|\]\(#|^\([\w-]+\)=$", re.MULTILINE)
@@ -130,3 +130,23 @@ def test_without_a_book_what_is_not_known_is_left_as_it_is(tmp_path, monkeypatch
     monkeypatch.undo()
     (cell, *_) = resolved(new_notebook(cells=[new_markdown_cell("{cite:t}`kk24`, {cite:p}`nobody99`")])).cells
     assert cell.source == "Komisarenko & Kull (2024), {cite:p}`nobody99`"
+
+
+def test_page_is_one_file_with_formulas_and_without_hidden_code(tmp_path):
+    shown = new_code_cell("visible = 1", outputs=[new_output("stream", text="an output")])
+    hidden = new_code_cell(
+        "secret = 2", outputs=[new_output("stream", text="another")], metadata={"tags": ["hide-input"]}
+    )
+    cells = [new_markdown_cell("# A page\n\n$$\nx^2 \\tag{1.1}\n$$\n\nand $y$."), shown, hidden]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "page.ipynb")
+    as_html(tmp_path / "page.ipynb", tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert not re.search(r"""<(?:script|link|img)\b[^>]*\b(?:src|href)=["'](?:https?:)?//""", text)
+    assert "MathJax = {" in text
+    assert len(text) > 1_500_000  # MathJax itself is in it
+    assert "$$" in text
+    body = text.split("<body", 1)[1]
+    assert "visible" in body
+    assert "an output" in body
+    assert "another" in body
+    assert "secret" not in body

@@ -118,16 +118,16 @@ def test_monotone_up_to_gamma_c_and_not_above():
 def test_a_certificate_with_a_box_missing_or_cut_fails(whole):
     name, boxes = "c3", whole.boxes["c3"]
     for faulty in (boxes[:5] + boxes[6:], boxes[:-1], (*boxes[:-1], replace(boxes[-1], high=Fraction(11))), ()):
-        assert not replace(whole, boxes={**whole.boxes, name: faulty}).holds()
-    assert not replace(whole, boxes={k: v for k, v in whole.boxes.items() if k != name}).holds()
+        assert not replace(whole, boxes={**whole.boxes, name: faulty}).holds
+    assert not replace(whole, boxes={k: v for k, v in whole.boxes.items() if k != name}).holds
 
 
 @pytest.mark.slow
 def test_a_certificate_for_a_function_that_is_not_positive_fails(whole):
     c0, *_, c3 = symbols.curvature_cubic()
     low = Certificate("", {"c3": c3 - sp.Rational(1, 1000)}, symbols.s, whole.boxes, whole.low, whole.high)
-    assert not low.holds()
-    assert not replace(low, functions={"c3": c0}).holds()
+    assert not low.holds
+    assert not replace(low, functions={"c3": c0}).holds
     assert replace(low, functions={"c3": c3}).verdict == Verdict.CERTIFIED
 
 
@@ -165,7 +165,7 @@ def test_it_holds_and_a_weaker_function_fails(certificate):
     assert certificate.verdict == Verdict.CERTIFIED
     for (name, function), slope in zip(certificate.functions.items(), ("1e-5", "1e-2"), strict=True):
         lower = {**certificate.functions, name: function - sp.Rational(slope) * symbols.s}
-        assert not replace(certificate, functions=lower).holds()
+        assert not replace(certificate, functions=lower).holds
 
 
 @pytest.mark.parametrize("name", list(turning.falling_functions()))

@@ -1,7 +1,7 @@
 """Each formula has one home. Where it is written again, for a reason given there, it agrees with that home.
 
 b is at home in theory.entropy_ratio, g in theory.gain, the map in theory.maps, the loss in theory.proper. Here what
-theory itself writes again; what calibrators and losses do, in tests/test_one_formula.py.
+theory itself writes again; what calibrators and losses do, in theirs.
 """
 
 import math

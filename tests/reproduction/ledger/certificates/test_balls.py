@@ -25,6 +25,6 @@ def test_precision_is_restored():
 
 def test_precision_is_restored_after_an_error():
     before = ctx.prec, ctx.cap
-    with pytest.raises(KeyError), balls.settings(77, 3):
+    with pytest.raises(KeyError), balls.precision(77, 3):
         raise KeyError
     assert (ctx.prec, ctx.cap) == before

@@ -7,15 +7,8 @@ import pytest
 import sympy as sp
 from flint import arb, arb_series
 
-from reproduction.ledger.certificates.balls import exact, settings
-from reproduction.ledger.certificates.checker import (
-    Box,
-    certifies,
-    covers,
-    on_series,
-    positive,
-    vanishes,
-)
+from reproduction.ledger.certificates.balls import exact, precision
+from reproduction.ledger.certificates.checker import Box, certifies, covers, on_series, positive, vanishes
 
 X = sp.Symbol("x")
 
@@ -79,7 +72,7 @@ def test_a_box_is_halved_so_many_times():
 @pytest.mark.parametrize("at", ["1/3", "2", "7"])
 def test_the_series_is_that_of_the_expression(at):
     expression = sp.exp(X / 3) * sp.log(1 + X) + sp.log(2) / X - sp.exp(2) + sp.log(X) ** 2
-    with settings(200, 4):
+    with precision(200, 4):
         found = on_series(expression, X)(arb_series([exact(at), 1]))
         with mp.workdps(50):
             wanted = mp.taylor(
@@ -138,6 +131,6 @@ def test_the_order_of_a_zero_is_exact(expression, at, order):
 
 def test_fractions_enter_exactly():
     """A third as Python's number is off by 2e-17."""
-    with settings(200, 2):
+    with precision(200, 2):
         at_third = on_series(X - sp.Rational(1, 3), X)(arb_series([exact("1/3"), 1]))[0]
     assert abs(at_third) < 1e-50

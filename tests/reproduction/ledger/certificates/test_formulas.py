@@ -42,7 +42,7 @@ def test_curvature_growth_is_that_of_the_sympy_cubic(k, s):
     x = sp.Symbol("x")
     *lower, top = symbols.curvature_cubic(x)
     growth = top if k == 3 else lower[k] * sp.diff(top, x) - sp.diff(lower[k], x) * top
-    with balls.settings(200, 2):
+    with balls.precision(200, 2):
         found = formulas.curvature_growth(arb_series([balls.exact(s), 1]), k)[0]
     truth = growth.subs(x, sp.Rational(s)).evalf(30)
     assert abs(float(found.mid()) - float(truth)) <= 1e-13 * abs(float(truth))
@@ -52,7 +52,7 @@ def test_sums_of_the_coefficients_are_those_of_the_sympy_cubic():
     x = sp.Symbol("x")
     weights = (-1, 1, -2, 3)
     truth = sum(w * c for w, c in zip(weights, symbols.curvature_cubic(x), strict=True)).subs(x, 2).evalf(30)
-    with balls.settings(200, 2):
+    with balls.precision(200, 2):
         found = formulas.curvature_sum(arb_series([2, 1]), weights)[0]
         with pytest.raises(ValueError, match="longer"):
             formulas.curvature_sum(arb_series([2, 1]), weights[:3])

@@ -2,13 +2,7 @@
 
 import numpy as np
 
-from reproduction.pages.plots.simplex import (
-    arrow_fields,
-    isolines,
-    maps_on_triangle,
-    project,
-    simplex_grid,
-)
+from reproduction.pages.plots.simplex import arrow_fields, isolines, maps_on_triangle, project, simplex_grid
 
 POINTS = simplex_grid(6)
 
