@@ -18,7 +18,7 @@ from focal_lib.atomic_write import check_target
 from focal_lib.cli.errors import CheckingCommand
 
 if TYPE_CHECKING:
-    from focal_lib.tool.watch.watch import CalibrationWatch
+    from focal_lib.tool.watch import CalibrationWatch
 
 
 _NO_DRIFT, _ALARM = 0, 1
@@ -85,7 +85,7 @@ def _told_besides(own: CalibrationWatch, before: int, low: int, state: Path | No
 
 def _count(own: CalibrationWatch, path: Path, of_file: bool, low: Counter[bool]) -> None:
     """Count all samples; alarms on a pipe are reported at once. `low` counts confidences below one half, and others."""
-    from focal_lib.tool.watch.outcome_lines import read_outcomes
+    from focal_lib.tool.inputs.outcome_lines import read_outcomes
 
     said = own.alarm or of_file
     with click.open_file(str(path), encoding="utf-8") as lines:
@@ -100,7 +100,7 @@ def _count(own: CalibrationWatch, path: Path, of_file: bool, low: Counter[bool])
 
 def _start(state: Path | None, options: dict[str, float | None]) -> CalibrationWatch:
     """Start from the saved state, if there is one; its options apply."""
-    from focal_lib.tool.watch.watch import CalibrationWatch
+    from focal_lib.tool.watch import CalibrationWatch
 
     given = {name: value for name, value in options.items() if value is not None}
     if state is None or not state.exists():

@@ -3,7 +3,7 @@
 import io
 import sys
 
-from focal_lib.cli.progress import progress_line
+from focal_lib.cli.calibrate import progress_line
 
 
 class Terminal(io.StringIO):

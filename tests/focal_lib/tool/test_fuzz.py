@@ -23,7 +23,7 @@ from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScalin
 from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
-from focal_lib.tool.apply.npy_stream import apply_calibrator
+from focal_lib.tool.apply.files import apply_calibrator
 from focal_lib.tool.inputs.logits_file import read_logits
 
 RNG = np.random.default_rng(0)

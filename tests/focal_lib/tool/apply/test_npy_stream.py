@@ -9,7 +9,7 @@ import pytest
 from scipy.special import softmax
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.tool.apply.npy_stream import apply_calibrator, open_scores, write_npy
+from focal_lib.tool.apply.files import apply_calibrator, open_scores, write_npy
 
 Z = np.random.default_rng(0).normal(size=(70, 5)) * 3
 

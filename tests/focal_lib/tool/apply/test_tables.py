@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit, softmax
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.tool.apply.tables import apply_to_table
+from focal_lib.tool.apply.files import apply_to_table
 from focal_lib.tool.report.report import calibrate
 
 NAMES = ("cat", "dog", "a bird")

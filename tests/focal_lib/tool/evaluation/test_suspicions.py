@@ -7,9 +7,9 @@ from focal_lib.calibration.logit_sets import LogitSet, convert
 from focal_lib.tool import calibrate
 from focal_lib.tool.evaluation.suspicions import (
     FAR,
-    association,
     find_cautions,
     find_suspicions,
+    read_pairing,
     swapped_classes,
 )
 from focal_lib.tool.gate import Outcome, check
@@ -28,6 +28,14 @@ def sample():
 def found_in(z, y, given="logits"):
     data = LogitSet(z, y)
     return find_suspicions(data, data, given, one_set=True)
+
+
+def away(data):
+    return read_pairing(data).away
+
+
+def found_swapped(data):
+    return swapped_classes(data, read_pairing(data).predicted)
 
 
 def shuffled(z, y):
@@ -227,11 +235,11 @@ def test_test_samples_that_were_fitted_on(sample):
 def test_association_is_a_standard_score_under_a_random_pairing(sample):
     z, y = sample[0][:300], sample[1][:300]
     rng = np.random.default_rng(0)
-    scores = [association(LogitSet(z, rng.permutation(y))) for _ in range(400)]
+    scores = [away(LogitSet(z, rng.permutation(y))) for _ in range(400)]
     assert abs(np.mean(scores)) < 0.2
     assert np.std(scores) == pytest.approx(1, abs=0.15)
     assert max(map(abs, scores)) < FAR
-    assert association(LogitSet(z, y)) > 10
+    assert away(LogitSet(z, y)) > 10
 
 
 def test_association_by_its_definition(sample):
@@ -240,19 +248,19 @@ def test_association_by_its_definition(sample):
     pairs = s[:, y]  # of sample i with the label of sample j
     centred = pairs - pairs.mean(1, keepdims=True) - pairs.mean(0) + pairs.mean()
     expected = (np.trace(pairs) - 40 * pairs.mean()) / np.sqrt((centred**2).sum() / 39)
-    assert association(LogitSet(z, y)) == pytest.approx(expected, rel=1e-9)
+    assert away(LogitSet(z, y)) == pytest.approx(expected, rel=1e-9)
 
 
 def test_predictions_that_are_all_alike_say_nothing():
     data = LogitSet(np.zeros((100, 3)), np.arange(100) % 3)
-    assert association(data) == 0.0
+    assert away(data) == 0.0
 
 
 def test_classes_confused_now_and_then_have_not_changed_places(sample):
     z, y = sample
-    assert swapped_classes(LogitSet(z, y)) == {}
+    assert found_swapped(LogitSet(z, y)) == {}
     noisy = np.where(np.random.default_rng(0).random(len(y)) < 0.4, (y + 1) % 10, y)
-    assert swapped_classes(LogitSet(z, noisy)) == {}
+    assert found_swapped(LogitSet(z, noisy)) == {}
 
 
 def with_weights(sample, scale):

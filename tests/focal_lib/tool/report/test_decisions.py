@@ -114,8 +114,8 @@ def test_no_parts():
 # --- JSON ----------------------------------------------------------------------------------
 
 
-def test_all_of_the_report_is_in_the_json(report, decisions):
-    found = json.loads(report_as_json(report, decisions), parse_constant=pytest.fail)
+def test_all_of_the_report_is_in_the_json(report):
+    found = json.loads(report_as_json(report), parse_constant=pytest.fail)
     assert found["advice"] == {"method": "temperature", "objective": "nll", "words": report.advice.words}
     assert found["samples"]["test"] == report.evaluation.n_test
     assert found["methods"][0]["parameters"]["temperature"] == report.fits[TEMPERATURE].temperature_
@@ -129,8 +129,7 @@ def test_all_of_the_report_is_in_the_json(report, decisions):
         low, high = diagram["low if calibrated"], diagram["high if calibrated"]
         assert all(a <= p <= b for a, p, b in zip(low, diagram["confidence"], high, strict=True))
     assert (found["notes"], found["provenance"]) == (list(report.notes), report.provenance)
-    assert found["decisions"]["risk_coverage"]["bound"] == decisions.risk_coverage.bound.tolist()
-    assert "decisions" not in json.loads(report_as_json(report))
+    assert found["decisions"]["risk_coverage"]["bound"] == report.decisions.risk_coverage.bound.tolist()
 
 
 def test_infinite_numbers_are_named(report):
@@ -158,18 +157,17 @@ def test_plain_values():
 # --- model card ----------------------------------------------------------------------------
 
 
-def test_the_card_has_the_numbers_of_the_report(report, decisions):
-    card = model_card(report, decisions)
+def test_the_card_has_the_numbers_of_the_report(report):
+    card = model_card(report)
     table = report.metrics.set_index(["method", "metric"])
     for method in ("as given", "temperature"):
         row = table.loc[(method, "nll")]
         assert f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in card
     assert f"softmax(logits / {report.calibrator.temperature_:.6g})" in card
-    assert all(escape(sentence) in card for sentence in decisions.sentences())
+    assert all(escape(sentence) in card for sentence in report.decisions.sentences())
     assert all(escape(value) in card for value in report.provenance.values())
     lines = [line for line in card.splitlines() if line.startswith("|")]
     assert {line.count(" | ") for line in lines} == {2}
-    assert "### Decisions" not in model_card(report)
     assert "nan" not in card
 
 

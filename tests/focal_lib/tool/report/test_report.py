@@ -20,6 +20,7 @@ from focal_lib import threads
 from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE
 from focal_lib.calibration.saved import load_calibrator
 from focal_lib.metrics.bins import adaptive_ece, reliability_bins_of
+from focal_lib.plots import reliability
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.evaluation.comparison import hold_out
 from focal_lib.tool.evaluation.recommendation import Advice
@@ -167,8 +168,8 @@ def test_with_many_classes_the_landscape_has_fewer_samples_and_says_so(found, mo
 
 def test_figures_draw_the_ece_that_their_captions_name(found, data, monkeypatch):
     drawn = {}
-    monkeypatch.setattr(figures, "landscape", lambda *shown: drawn.update(landscape=shown))
-    monkeypatch.setattr(figures, "reliability_diagrams", lambda panels, bands: drawn.update(panels=panels))
+    monkeypatch.setattr(reliability, "landscape", lambda *shown: drawn.update(landscape=shown))
+    monkeypatch.setattr(reliability, "reliability_diagrams", lambda panels, bands: drawn.update(panels=panels))
     found.landscape()
     found.reliability_diagrams()
     gammas, temperatures, values, marks = drawn["landscape"]

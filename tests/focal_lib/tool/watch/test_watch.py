@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from focal_lib.cli import main
 from focal_lib.tool import CalibrationWatch
-from focal_lib.tool.watch.watch import _checksum
+from focal_lib.tool.watch import _checksum
 from reproduction.checkout import ROOT
 from reproduction.studies.advice.watch_rates import alarm_delays, alarm_times, false_alarm_rates, simulate_stream
 
