@@ -173,23 +173,17 @@ def test_the_card_has_the_numbers_of_the_report(report):
 
 def test_the_card_of_other_methods(report):
     vector = next(method for method in report.fits if method.name == "vector")
-    assert "by vector scaling: `focal apply" in model_card(replace(report, advice=Advice(vector, "Use vector.")))
+    card = model_card(replace(report, advice=Advice(vector, "Use vector rather than temperature.")))
+    assert "by vector scaling: `focal apply" in card
+    assert "|  | as given | after temperature | after vector |" in card
     stays = model_card(replace(report, advice=Advice(None, "Leave them.")))
     assert "softmax of the logits, as they are" in stays
     assert "after" not in stays.split("###")[0]
 
 
-def test_the_card_has_a_column_for_what_the_advice_compares_with(report):
-    vector = next(method for method in report.fits if method.name == "vector")
-    card = model_card(replace(report, advice=Advice(vector, "Use vector rather than temperature.")))
-    assert "|  | as given | after temperature | after vector |" in card
-
-
 def test_names_are_text_in_the_card(report):
-    odd = replace(
-        report, provenance=report.provenance | {"input": "a|b<script>`x`*.npz"}, suspicions=("Odd [link](x).",)
-    )
-    card = model_card(odd)
+    provenance = report.provenance | {"input": "a|b<script>`x`*.npz"}
+    card = model_card(replace(report, provenance=provenance, suspicions=("Odd [link](x).",)))
     assert "a\\|b\\<script\\>\\`x\\`\\*.npz" in card
     assert "\\[link\\](x)" in card
 
