@@ -111,19 +111,6 @@ def test_help_says_which_methods_there_are(run):
         assert all(objective in text for objective in kind.options)
 
 
-def test_the_first_help_leads_to_calibrating(run):
-    text = run("--help").output
-    for command in ("calibrate", "apply", "check", "watch"):
-        assert f"focal {command} " in text
-
-
-@pytest.mark.parametrize("option", ["share", "folds", "seed", "resamples", "keep"])
-def test_help_says_of_what_an_option_is(option):
-    """'Of the bootstrap.' is of nothing."""
-    (found,) = (param for param in main.get_command(None, "calibrate").params if param.name == option)
-    assert not found.help.startswith("Of ")
-
-
 @pytest.fixture
 def saved(tmp_path, draw_logits):
     """A fit with its file c.json, and logits with their file z.npy."""
@@ -172,22 +159,19 @@ def test_numbers_as_people_write_them(run, tmp_path, draw_logits):
     np.savez(tmp_path / "z.npz", logits=data.logits, labels=data.labels)
     flags = "--methods", "vector", "--resamples", "5e1", "--seed", "1e0", "--folds", "3.0"
     assert run("calibrate", tmp_path / "z.npz", *flags, "--out", tmp_path / "report").exit_code == 0
-    for flag, value in (("--resamples", "1.5"), ("--share", "nan"), ("--shrinkage", "inf"), ("--seed", "one")):
-        assert run("calibrate", tmp_path / "z.npz", flag, value, "--out", tmp_path / "none").exit_code == 2
-
-
-def test_help_and_errors_name_the_ranges_of_numbers(run, tmp_path, draw_logits):
-    data = draw_logits(60, 2.0)
-    np.savez(tmp_path / "z.npz", logits=data.logits, labels=data.labels)
-    for flag, value, span in (
-        ("--share", "1.5", "0<x<1"),
-        ("--seed", "-1", "x>=0"),
-        ("--resamples", "0", "x>=1"),
-        ("--relevant", "1", "0<=x<1"),
+    for flag, value, words in (
+        ("--resamples", "1.5", ""),
+        ("--share", "nan", ""),
+        ("--shrinkage", "inf", ""),
+        ("--seed", "one", ""),
+        ("--share", "1.5", "is not in the range 0<x<1"),
+        ("--seed", "-1", "is not in the range x>=0"),
+        ("--resamples", "0", "is not in the range x>=1"),
+        ("--relevant", "1", "is not in the range 0<=x<1"),
     ):
         refused = run("calibrate", tmp_path / "z.npz", flag, value, "--out", tmp_path / "none")
         assert refused.exit_code == 2
-        assert f"is not in the range {span}" in refused.output
+        assert words in refused.output
     for command in main.list_commands(None):
         assert "None" not in run(command, "--help").output
 

@@ -44,17 +44,17 @@ def test_numpy_reads_what_is_written(tmp_path, read, written):
     np.testing.assert_array_equal(found, Z.astype(written))
 
 
-@pytest.mark.parametrize("arrays", [{"logits": Z, "labels": Z[:, 0]}, {"scores": Z}])
-def test_npz(tmp_path, fit, arrays):
+@pytest.mark.parametrize(
+    ("given", "arrays"),
+    [
+        ("logits", {"logits": Z, "labels": Z[:, 0]}),
+        ("logits", {"scores": Z}),
+        ("probs", {"probs": softmax(Z, axis=-1), "labels": Z[:, 0]}),
+    ],
+)
+def test_npz(tmp_path, fit, given, arrays):
     np.savez(tmp_path / "z.npz", **arrays)
-    apply_calibrator(fit, tmp_path / "z.npz", tmp_path / "p.npy", chunk=9)
-    np.testing.assert_allclose(np.load(tmp_path / "p.npy"), softmax(Z / fit.temperature_, axis=-1))
-
-
-def test_npz_of_probabilities(tmp_path, fit):
-    p = softmax(Z, axis=-1)
-    np.savez(tmp_path / "z.npz", probs=p, labels=Z[:, 0])
-    apply_calibrator(fit, tmp_path / "z.npz", tmp_path / "p.npy", given="probs")
+    apply_calibrator(fit, tmp_path / "z.npz", tmp_path / "p.npy", chunk=9, given=given)
     np.testing.assert_allclose(np.load(tmp_path / "p.npy"), softmax(Z / fit.temperature_, axis=-1))
 
 

@@ -235,8 +235,8 @@ def test_exit_status_says_alarm_or_none(drifting, tmp_path, write):
 
 def test_the_state_goes_on(drifting, tmp_path):
     state = tmp_path / "state.json"
-    for part in (slice(0, 900), slice(900, 2400)):
-        (tmp_path / "in.csv").write_text(as_csv(*(values[part] for values in drifting)))
+    for first, last in ((0, 900), (900, 2400)):
+        (tmp_path / "in.csv").write_text(as_csv(*(values[first:last] for values in drifting)))
         found = call(tmp_path / "in.csv", "--state", state)
     whole = CalibrationWatch()
     whole.update(*drifting)
@@ -245,8 +245,8 @@ def test_the_state_goes_on(drifting, tmp_path):
     assert new == "1,500 of the 2,400 samples are new: those that are given twice count twice."
     assert others[-1].endswith("then watch anew, with another --state than state.json.")
     assert CalibrationWatch.load(state).steps == 2400
-    assert call(tmp_path / "in.csv", "--state", state, "--alpha", 0.1).exit_code == 2
-    assert call(tmp_path / "in.csv", "--state", state, "--tolerance", 0.1).exit_code == 2
+    for option in ("--alpha", "--tolerance"):
+        assert call(tmp_path / "in.csv", "--state", state, option, 0.1).exit_code == 2
     allowed = call(tmp_path / "in.csv", "--tolerance", 0.3)
     assert (allowed.exit_code, "tolerance 0.3" in allowed.output) == (0, True)
     (tmp_path / "calm.csv").write_text(as_csv(*(values[:5] for values in drifting)))
