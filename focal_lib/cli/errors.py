@@ -49,7 +49,7 @@ class FileCommand(click.Command):
     def invoke(self, context: click.Context) -> Any:
         _open_standard_streams()
         with _ended_by_signals(), warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_, **__: click.echo(f"Warning: {in_a_line(str(message))}", err=True)
             try:
                 found = super().invoke(context)
                 if sys.stdout is not None:
@@ -93,10 +93,6 @@ def described(error: Exception) -> str:
         return in_a_line(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
     return in_a_line(f"{type(error).__name__} in {place.name}: {error}. This is a fault of focal_lib.")
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"Warning: {in_a_line(str(message))}", err=True)
 
 
 def _open_standard_streams() -> None:

@@ -220,13 +220,13 @@ class CalibrationWatch:
         """
         try:
             content = json.loads(text)
-            checksum = content.pop("checksum")
-            if content["kind"] != _KIND:
-                raise KeyError
+            checksum, kind, version = content.pop("checksum"), content["kind"], content["format"]
         except (AttributeError, KeyError, TypeError, RecursionError, ValueError):
-            raise ValueError("the state must be one written by focal watch. It is not, or it was cut.") from None
-        if content.get("format") not in (1, FORMAT):
-            raise ValueError(f"the state must have format {FORMAT}, or 1. Got {content.get('format')}.")
+            kind = None
+        if kind != _KIND:
+            raise ValueError("the state must be one written by focal watch. It is not, or it was cut.")
+        if version not in (1, FORMAT):
+            raise ValueError(f"the state must have format {FORMAT}, or 1. Got {version}.")
         if checksum != _checksum(content):
             raise ValueError("the state must match its checksum. It was changed or cut.")
         try:
@@ -236,8 +236,7 @@ class CalibrationWatch:
 
     @classmethod
     def _of(cls, content: dict[str, Any]) -> Self:
-        tolerance = content["tolerance"] if content["format"] > 1 else 0.0
-        found = cls(content["alpha"], resolution=content["resolution"], tolerance=tolerance)
+        found = cls(content["alpha"], resolution=content["resolution"], tolerance=content.get("tolerance", 0.0))
         found.steps, found.alarm_at = int(content["steps"]), content["alarm_at"]
         found._alarm_bet = int(content["alarm_bet"])
         found._log_e, found._largest = float(content["log_e"]), float(content["largest"])
@@ -246,8 +245,7 @@ class CalibrationWatch:
             found._wealth = np.array(content["wealth"], dtype=np.float64)
         for name, zeros in vars(_Since()).items():
             setattr(found._since, name, np.array(content["since"][name], dtype=zeros.dtype))
-        shapes = {values.shape for values in (found._wealth, *vars(found._since).values())}
-        if shapes != {(len(BETS),)}:
+        if {values.shape for values in (found._wealth, *vars(found._since).values())} != {(len(BETS),)}:
             raise ValueError("a number for each bet")
         return found
 
@@ -271,9 +269,10 @@ class CalibrationWatch:
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except UnicodeDecodeError:
-            raise ValueError(f"{Path(path).name}: the state must be text written by focal watch. It is not.") from None
+            reason = "the state must be text written by focal watch. It is not."
         except ValueError as error:
-            raise ValueError(f"{Path(path).name}: {error}") from None
+            reason = str(error)
+        raise ValueError(f"{Path(path).name}: {reason}")
 
 
 def _checked(confidence: Any, correct: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -289,18 +288,13 @@ def _checked(confidence: Any, correct: Any) -> tuple[np.ndarray, np.ndarray]:
     if p.ndim > y.ndim:
         return top_label(np.atleast_2d(p), np.atleast_1d(y))
     p, y = np.atleast_1d(p), np.atleast_1d(y)
-    if p.dtype.kind not in "fiu" or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(f"confidence must be numbers in [0, 1]. Got {_outside(p)}.")
-    if y.dtype.kind not in "fiub" or not np.isin(y, (0, 1)).all():
-        raise ValueError(f"correct must be 0 or 1, or truth values. Got {_outside(y)}.")
+    if p.dtype.kind not in "fiu" or not (inside := (p >= 0) & (p <= 1)).all():
+        wrong = f"{p[~inside][0]:g}" if p.dtype.kind in "fiu" else p.dtype
+        raise ValueError(f"confidence must be numbers in [0, 1]. Got {wrong}.")
+    if y.dtype.kind not in "fiub" or not (truth := np.isin(y, (0, 1))).all():
+        wrong = f"{y[~truth][0]:g}" if y.dtype.kind in "fiub" else y.dtype
+        raise ValueError(f"correct must be 0 or 1, or truth values. Got {wrong}.")
     return p.astype(np.float64), y.astype(np.float64)
-
-
-def _outside(values: np.ndarray) -> str:
-    if values.dtype.kind not in "fiub":
-        return str(values.dtype)
-    wrong = values[~((values >= 0) & (values <= 1))]
-    return f"{wrong[0]:g}" if len(wrong) else f"{values[~np.isin(values, (0, 1))][0]:g}"
 
 
 def _side(bet: int) -> str:

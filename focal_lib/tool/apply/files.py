@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import os
 import stat
@@ -205,7 +204,7 @@ def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given |
     """
     if (ending := out.suffix.lower()) == ".parquet":
         check_package("pyarrow", f"writing {out.name}", "parquet")
-    frame = read_table(path, functools.partial(_other_columns, calibrator))
+    frame = read_table(path, lambda names: sorted({*names} - {*_score_columns(calibrator, names)}))
     if any(name is not None for name in frame.index.names):  # parquet of pandas
         frame = frame.reset_index()
     columns = _score_columns(calibrator, list(frame.columns))
@@ -219,11 +218,6 @@ def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given |
     table = frame.assign(**dict(zip(columns, probs.reshape(len(frame), len(columns)).T, strict=True)))
     write_whole(out, lambda part: table.to_csv(part, index=False) if ending == ".csv" else table.to_parquet(part))
     return len(frame)
-
-
-def _other_columns(calibrator: Calibrator, names: list[str]) -> list[str]:
-    scores = {*_score_columns(calibrator, names)}
-    return [name for name in names if name not in scores]
 
 
 def _score_columns(calibrator: Calibrator, names: list[str]) -> list[str]:

@@ -66,7 +66,9 @@ class Evaluation:
     @functools.cached_property
     def design(self) -> Design:
         """Weights and groups of the test samples, in the order of the scores."""
-        return _design([data for _, data in self.parts])
+        columns = ([getattr(data, name) for _, data in self.parts] for name in ("weights", "groups"))
+        given = (own if own and all(values is not None for values in own) else None for own in columns)
+        return Design(*(None if own is None else np.concatenate(own) for own in given))
 
     @functools.cached_property
     def slices(self) -> dict[str, np.ndarray]:
@@ -82,11 +84,6 @@ class Evaluation:
         """ECE (equal mass) of a method, a fraction."""
         scores = self.scores[method]
         return design_adaptive_ece(scores.confidence, scores.correct, self.design)
-
-
-def _design(sets: list[LogitSet]) -> Design:
-    columns = ([getattr(data, name) for data in sets] for name in ("weights", "groups"))
-    return Design(*(np.concatenate(own) if own and all(v is not None for v in own) else None for own in columns))
 
 
 def hold_out(

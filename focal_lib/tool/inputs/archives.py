@@ -14,7 +14,6 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,9 +113,11 @@ class Npz:
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         self.path, self._archive = path, archive
-        members = [(_array_name(entry.filename), entry) for entry in archive.infolist()]
-        self._members = dict(members)
-        self._twice = {name for name, count in Counter(name for name, _ in members).items() if count > 1}
+        self._members: dict[str, list[zipfile.ZipInfo]] = {}
+        for entry in archive.infolist():
+            name = entry.filename.removesuffix(".npy")
+            shown = "".join(letter if letter.isprintable() else "?" for letter in name)  # as messages can show it
+            self._members.setdefault(shown, []).append(entry)
 
     @property
     def names(self) -> set[str]:
@@ -125,9 +126,9 @@ class Npz:
     def __getitem__(self, name: str) -> np.ndarray:
         """Raises ValueError: no array of numbers, damage, more than the archive can hold or than fits into memory."""
         what = f"{name} in {self.path.name} must be an array of numbers"
-        if name in self._twice:
+        entry, *others = self._members[name]
+        if others:
             raise ValueError(f"{what}. It stands in the archive more than once.")
-        entry = self._members[name]
         try:
             with self._archive.open(entry) as stream:
                 header = read_header(stream, "no array")
@@ -143,11 +144,6 @@ class Npz:
             if isinstance(error, ValueError) and str(error).startswith(what):
                 raise
             raise ValueError(f"{what}. It holds objects, or is damaged.") from None
-
-
-def _array_name(member: str) -> str:
-    """As messages can show it."""
-    return "".join(letter if letter.isprintable() else "?" for letter in member.removesuffix(".npy"))
 
 
 @contextmanager

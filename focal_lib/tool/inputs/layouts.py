@@ -121,9 +121,7 @@ def find_layout(scores: np.ndarray, labels: np.ndarray, what: str = "") -> Layou
                 f"{what}scores {scores.shape} may have the classes second or last: say layout segmentation or tokens."
             )
         if first or last:
-            if scores.shape[1 if first else -1] == 1:
-                return "binary"
-            return "segmentation" if first else "tokens"
+            return "binary" if scores.shape[1 if first else -1] == 1 else "segmentation" if first else "tokens"
     return "classes"
 
 
@@ -133,9 +131,8 @@ def _class_axis_first(scores: np.ndarray, labels: np.ndarray) -> bool:
 
 def _is_ragged(scores: Any) -> bool:
     """A list of rows of different lengths."""
-    if not isinstance(scores, list | tuple) or not all(hasattr(row, "__len__") for row in scores):
-        return False
-    return len({len(row) for row in scores}) > 1
+    rows = isinstance(scores, list | tuple) and all(hasattr(row, "__len__") for row in scores)
+    return rows and len({len(row) for row in scores}) > 1
 
 
 def ragged_as_array(rows: Any) -> np.ndarray:

@@ -337,18 +337,15 @@ class Report:
         simplest = () if self.kept == AS_GIVEN else (next(iter(self.fits)),)
         return tuple(dict.fromkeys((AS_GIVEN, *simplest, self.kept)))
 
-    def to_html(self) -> str:
-        """The report as one self-contained HTML page."""
-        return self._page(whole=True)
-
-    def _repr_html_(self) -> str:
-        return self._page(whole=False)
-
-    def _page(self, *, whole: bool) -> str:
+    def to_html(self, *, whole: bool = True) -> str:
+        """The report as one self-contained HTML page, or only the content of its body."""
         from focal_lib.tool.report.page import render
 
         with few_threads(len(self.fitted_on) * self.fitted_on.classes):
             return render(self, whole=whole)
+
+    def _repr_html_(self) -> str:
+        return self.to_html(whole=False)
 
     def save(self, folder: str | Path, also: Mapping[Path, Writer] | None = None) -> None:
         """Write calibrator.json, metrics.csv and report.html into the folder: either all of them or none.

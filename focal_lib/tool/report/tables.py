@@ -33,14 +33,12 @@ def _table(frame: pd.DataFrame, keys: list[str], texts: Iterable[str]) -> pd.Dat
     found = frame.assign(text=list(texts)).pivot(index=keys, columns="metric", values="text")
     found = found.loc[rows, frame["metric"].unique()]
     how = frame[frame["interval"] != ""].groupby("metric")["interval"].first()
-    heads = [_head(name, how.get(name, "no interval")) for name in found.columns]
+    heads = []
+    for name in found.columns:  # 'ece (%)', 'equal width; inverted test'
+        metric = METRICS[name]
+        unit = " (%)" if metric.per_cent else ""
+        heads.append((f"{name}{unit}", "; ".join(filter(None, (metric.bins, how.get(name, "no interval"))))))
     return found.set_axis(pd.MultiIndex.from_tuples(heads, names=[None, None]), axis=1)
-
-
-def _head(name: str, how: str) -> tuple[str, str]:
-    """'ece (%)', 'equal width; inverted test'."""
-    metric = METRICS[name]
-    return f"{name} (%)" if metric.per_cent else name, "; ".join(filter(None, (metric.bins, how)))
 
 
 def cell(metric: str, value: float, low: float, high: float, debiased: float | None = None) -> str:
