@@ -1,8 +1,6 @@
 """focal calibrate, apply and export."""
 
 import io
-import os
-import subprocess
 import sys
 
 import numpy as np
@@ -16,6 +14,7 @@ from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.methods import DEFAULT, METHODS
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 from focal_lib.cli import main
+from focal_lib.cli.calibrate import progress_line
 from focal_lib.tool.report.report import FILES
 
 FAST = "--methods", "temperature,vector", "--resamples", "50"
@@ -121,16 +120,6 @@ def saved(tmp_path, draw_logits):
     return fit, data.logits, tmp_path
 
 
-@pytest.mark.slow
-def test_apply_through_pipes(saved):
-    fit, z, folder = saved
-    command = [sys.executable, "-m", "focal_lib.cli", "apply", folder / "c.json", "-", "--out", "-", "--chunk", "99"]
-    whole = (folder / "z.npy").read_bytes()
-    done = subprocess.run(command, input=whole, capture_output=True, check=True, env=os.environ)
-    np.testing.assert_allclose(np.load(io.BytesIO(done.stdout)), fit.predict_proba(z), atol=1e-15)
-    assert b"700 samples" in done.stderr
-
-
 def test_apply_refuses_and_leaves_nothing(run, saved):
     _, _, folder = saved
     np.save(folder / "probs.npy", np.full((4, 5), 0.2))
@@ -203,3 +192,30 @@ def test_export(run, saved):
     refused = run("export", folder / "h.json", "--out", folder / "h.onnx")
     assert refused.exit_code == 1
     assert "HistogramBinning has none" in refused.output
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def work(stream, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", stream)
+    with progress_line() as show:
+        show("reading", 0, 3)
+        show("fitting vector, 1 of 1", 1, 3)
+    return stream.getvalue()
+
+
+def test_a_terminal_sees_one_line_rewritten_and_gone_at_the_end(monkeypatch):
+    text = work(Terminal(), monkeypatch)
+    assert "\n" not in text
+    shown = [part.strip() for part in text.split("\r") if part.strip()]
+    assert shown[-2].startswith("reading")
+    assert shown[-1].startswith("fitting vector, 1 of 1")
+    assert 0 < shown[-1].count("#") + shown[-1].count("\N{FULL BLOCK}") < 20
+    assert text.split("\r")[-2].strip() == ""
+
+
+def test_others_see_nothing(monkeypatch):
+    assert work(io.StringIO(), monkeypatch) == ""

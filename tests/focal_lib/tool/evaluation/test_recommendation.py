@@ -207,13 +207,6 @@ def test_a_richer_method_is_not_recommended_for_being_surer_than_the_simplest():
     assert advice_on(richer).method == FOCAL
 
 
-def test_too_few_errors_are_said():
-    evaluation = made_up(given=scores(1.0), first=scores(1.0, seed=1))
-    unknown = Possible({"nll": (np.nan, np.nan), "brier": (np.nan, np.nan)})
-    few = replace(evaluation, by_label=dict.fromkeys(evaluation.by_label, unknown))
-    assert advice_on(few).words.endswith("is left open: 4,000 samples to test on hold too few errors to tell.")
-
-
 def test_a_relevant_share_is_checked():
     with pytest.raises(ValueError, match=r"relevant must lie in \[0, 1\). Got 1.5"):
         advice_on(made_up(given=scores(1.0), first=scores(1.0, seed=1)), relevant=1.5)
