@@ -28,7 +28,7 @@ from pathlib import Path
 import click
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.cli.numbers import FiniteNumber
+from focal_lib.cli.parameters import FiniteNumber
 from reproduction.checkout import ROOT, commit
 from reproduction.engine.files import move_aside
 from reproduction.engine.grids import read_grid

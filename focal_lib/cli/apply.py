@@ -13,7 +13,7 @@ import click
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.data_options import GIVEN
 from focal_lib.cli.errors import FileCommand
-from focal_lib.cli.numbers import WholeNumber
+from focal_lib.cli.parameters import WholeNumber
 
 
 @click.command(cls=FileCommand)
@@ -35,8 +35,7 @@ def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> No
     --out may be a table, too: the same with probabilities in place of the scores.
     """
     from focal_lib.calibration.saved import load_calibrator
-    from focal_lib.tool.apply.npy_stream import apply_calibrator
-    from focal_lib.tool.apply.tables import TABLES, apply_to_table
+    from focal_lib.tool.apply.files import TABLES, apply_calibrator, apply_to_table
 
     is_table = path.suffix.lower() in TABLES
     if str(out) != "-":

@@ -5,6 +5,11 @@ focal calibrate logits.npz --out report
 
 from __future__ import annotations
 
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +19,36 @@ import click
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.data_options import data_options, files_among
 from focal_lib.cli.errors import FileCommand
-from focal_lib.cli.files import NEW_FILE
-from focal_lib.cli.numbers import FiniteNumber, WholeNumber
-from focal_lib.cli.progress import progress_line
+from focal_lib.cli.parameters import NEW_FILE, FiniteNumber, WholeNumber
+
+_BAR = 20  # characters
+
+
+@contextmanager
+def progress_line() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function (description, steps done, steps in all) that shows progress, if standard error is a terminal.
+
+    It is one line that is rewritten, and erased at the end.
+    """
+    stream, start, width = sys.stderr, time.monotonic(), 0
+
+    def write(line: str) -> None:
+        nonlocal width
+        if stream is not None and stream.isatty():
+            line = line[: shutil.get_terminal_size().columns - 1]
+            stream.write(f"\r{line:{width}}")
+            stream.flush()
+            width = len(line)
+
+    def show(doing: str, done: int, of: int) -> None:
+        minutes, seconds = divmod(int(time.monotonic() - start), 60)
+        write(f"{doing}  {'#' * (_BAR * done // of):{_BAR}} {minutes:02}:{seconds:02}")
+
+    try:
+        yield show
+    finally:
+        write("")
+        write("")
 
 
 @click.command(cls=FileCommand)
@@ -89,13 +121,9 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
         found = report.calibrate(path, **options, progress=show)
         show("writing", 1, 1)
         texts = {name: text() for name, text in ((as_json, found.to_json), (card, found.to_model_card)) if name}
-        found.save(out, {name: partial(_write_text, text) for name, text in texts.items()})
+        found.save(out, {name: partial(Path.write_text, data=text, encoding="utf-8") for name, text in texts.items()})
     files = f"{', '.join(report.FILES)} -> {click.format_filename(out)}"
     files += "".join(f"; {click.format_filename(name)}" for name in also)
     cautions = (f"Caution: {text}" for text in found.summary.cautions)
     split = filter(None, [found.summary.split])
     click.echo("\n".join((*found.summary.todo, *split, *cautions, files)))
-
-
-def _write_text(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8")

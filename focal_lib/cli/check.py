@@ -15,8 +15,7 @@ import click
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.data_options import data_options, files_among
 from focal_lib.cli.errors import CheckingCommand, in_a_line
-from focal_lib.cli.files import NEW_FILE
-from focal_lib.cli.numbers import FiniteNumber
+from focal_lib.cli.parameters import NEW_FILE, FiniteNumber
 
 
 class _CheckCommand(CheckingCommand):
@@ -29,7 +28,7 @@ class _CheckCommand(CheckingCommand):
         except click.UsageError as error:
             known = super().make_context(info_name, [*given], *rest, **more, resilient_parsing=True).params
             if (out := known.get("out")) is not None:
-                _leave(self.describe(ValueError(error.format_message())), out, _others(given, out))
+                _leave(in_a_line(error.format_message()), out, _others(given, out))
             raise
 
 

@@ -16,7 +16,16 @@ from typing import Any
 import click
 
 # what people's files, options and machines can be the cause of
-EXPECTED = (ValueError, TypeError, ArithmeticError, ImportError, OSError, MemoryError, RecursionError, RuntimeError)
+EXPECTED: tuple[type[Exception], ...] = (
+    ValueError,
+    TypeError,
+    ArithmeticError,
+    ImportError,
+    OSError,
+    MemoryError,
+    RecursionError,
+    RuntimeError,
+)
 _CLICKS_OWN = (click.ClickException, click.exceptions.Exit, click.Abort)
 _LONGEST = 600
 
@@ -35,13 +44,12 @@ class FileCommand(click.Command):
     reported. Signals that end the process leave no partial file.
     """
 
-    failed = 1
-    word = "Error"
+    failed, word, caught = 1, "Error", EXPECTED
 
     def invoke(self, context: click.Context) -> Any:
         _open_standard_streams()
         with _ended_by_signals(), warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_, **__: click.echo(f"Warning: {in_a_line(str(message))}", err=True)
             try:
                 found = super().invoke(context)
                 if sys.stdout is not None:
@@ -52,25 +60,20 @@ class FileCommand(click.Command):
             except BrokenPipeError:
                 _discard_output()
                 raise SystemExit(self.failed) from None
-            except Exception as error:
-                if not self.expects(error):
-                    raise
-                if sys.stdout is not None and not _flushes():
+            except self.caught as error:
+                try:
+                    if sys.stdout is not None:
+                        sys.stdout.flush()
+                except (OSError, ValueError):
                     _discard_output()
-                click.echo(f"{self.word}: {self.describe(error)}", err=True)
+                click.echo(f"{self.word}: {described(error)}", err=True)
                 raise SystemExit(self.failed) from None
-
-    def expects(self, error: Exception) -> bool:
-        return isinstance(error, EXPECTED)
-
-    def describe(self, error: Exception) -> str:
-        return in_a_line(error)
 
 
 class CheckingCommand(FileCommand):
     """A FileCommand with a verdict: exit status 1 is a verdict, so a command that did not run ends with 2."""
 
-    failed = 2
+    failed, caught = 2, (Exception,)
 
     def __init__(self, *args: Any, word: str, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -83,18 +86,13 @@ class CheckingCommand(FileCommand):
             click.echo(f"{self.word}: interrupted.", err=True)
             raise SystemExit(self.failed) from None
 
-    def expects(self, error: Exception) -> bool:
-        return True
 
-    def describe(self, error: Exception) -> str:
-        if isinstance(error, EXPECTED):
-            return in_a_line(error)
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        return in_a_line(f"{type(error).__name__} in {place.name}: {error}. This is a fault of focal_lib.")
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"Warning: {in_a_line(str(message))}", err=True)
+def described(error: Exception) -> str:
+    """An error in a line; a fault of the library with its place."""
+    if isinstance(error, EXPECTED):
+        return in_a_line(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return in_a_line(f"{type(error).__name__} in {place.name}: {error}. This is a fault of focal_lib.")
 
 
 def _open_standard_streams() -> None:
@@ -104,14 +102,6 @@ def _open_standard_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-
-
-def _flushes() -> bool:
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _discard_output() -> None:

@@ -1,12 +1,68 @@
-"""Commands with options -p NAME VALUE, listed by --help."""
+"""Types of parameters - files, numbers - and options -p NAME VALUE."""
 
 from __future__ import annotations
 
+import math
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import click
+
+
+class _Path(click.Path):
+    """A path that is not `refused`, for which the message is given."""
+
+    def __init__(self, refused: str, message: str, **more: Any) -> None:
+        super().__init__(**more)
+        self.refused, self.message = refused, message
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value) == self.refused:
+            self.fail(self.message, param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_UNSET = "", "must have a name. Got ''; the current folder is '.'."  # the value of an unset shell variable
+_OUTPUT = "-", "must be the name of a file: it is not written to standard output. Got '-'."
+
+GRID_FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
+NEW_FILE = _Path(*_OUTPUT, dir_okay=False, path_type=Path)
+NAMED_PATH = _Path(*_UNSET, path_type=Path)
+ROOT_FOLDER = _Path(*_UNSET, file_okay=False, resolve_path=True, path_type=Path)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number; 1e3 is allowed."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            number = float(value) if re.search("[.eE]", str(value)) else math.nan  # digits alone are read exactly
+        except ValueError:
+            number = math.nan
+        return super().convert(int(number) if number.is_integer() else value, param, ctx)
+
+
+class _Cores(WholeNumber):
+    """'all', or a number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return value if value == "all" else super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"must be all, or a whole number from 1 to {self.max:,}. Got {value!r}.", param, ctx)
+
+
+CORES = _Cores(1, 100_000)  # more are a slip
+
+
+class FiniteNumber(click.FloatRange):
+    """A finite number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is not a finite number.", param, ctx)
 
 
 class CommandWithParameters(click.Command):

@@ -6,7 +6,6 @@ tail -f outcomes.jsonl | focal watch -
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -18,7 +17,7 @@ from focal_lib.atomic_write import check_target
 from focal_lib.cli.errors import CheckingCommand
 
 if TYPE_CHECKING:
-    from focal_lib.tool.watch.watch import CalibrationWatch
+    from focal_lib.tool.watch import CalibrationWatch
 
 
 _NO_DRIFT, _ALARM = 0, 1
@@ -46,13 +45,22 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: flo
     Without a state, the watch starts anew. Of a file all lines are counted or, where one is wrong, none; of a pipe
     those up to then. What is given twice counts twice.
     """
+    from focal_lib.tool.inputs.outcome_lines import read_outcomes
+
     own = _start(state, options)
     if state is not None:
         check_target(state, path)
-    before, of_file = own.steps, path.is_file() and str(path) != "-"
-    low: Counter[bool] = Counter()
+    before, of_file, low = own.steps, path.is_file() and str(path) != "-", 0
+    said = own.alarm or of_file  # of a pipe an alarm is reported at once
     try:
-        _count(own, path, of_file, low)
+        with click.open_file(str(path), encoding="utf-8") as lines:
+            outcomes = read_outcomes(lines, path.name if of_file else "standard input")
+            while part := list(islice(outcomes, _AT_ONCE if of_file else 1)):
+                own.update(*map(list, zip(*part, strict=True)))
+                low += sum(confidence < 0.5 for confidence, _ in part)
+                if own.alarm and not said:
+                    click.echo(own.words)
+                    said = True
     except KeyboardInterrupt:  # how one ends a pipe that does not end
         if of_file:
             raise
@@ -64,7 +72,7 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: flo
         raise ValueError("there must be samples to look at. Got none.")
     if state is not None:
         own.save(state)
-    click.echo("\n".join((own.words, *_told_besides(own, before, low[True], state))))
+    click.echo("\n".join((own.words, *_told_besides(own, before, low, state))))
     context.exit(_ALARM if own.alarm else _NO_DRIFT)
 
 
@@ -83,24 +91,9 @@ def _told_besides(own: CalibrationWatch, before: int, low: int, state: Path | No
         yield f"Next: calibrate again, on samples of late (focal calibrate){where}."
 
 
-def _count(own: CalibrationWatch, path: Path, of_file: bool, low: Counter[bool]) -> None:
-    """Count all samples; alarms on a pipe are reported at once. `low` counts confidences below one half, and others."""
-    from focal_lib.tool.watch.outcome_lines import read_outcomes
-
-    said = own.alarm or of_file
-    with click.open_file(str(path), encoding="utf-8") as lines:
-        outcomes = read_outcomes(lines, path.name if of_file else "standard input")
-        while part := list(islice(outcomes, _AT_ONCE if of_file else 1)):
-            own.update(*map(list, zip(*part, strict=True)))
-            low.update(confidence < 0.5 for confidence, _ in part)
-            if own.alarm and not said:
-                click.echo(own.words)
-                said = True
-
-
 def _start(state: Path | None, options: dict[str, float | None]) -> CalibrationWatch:
     """Start from the saved state, if there is one; its options apply."""
-    from focal_lib.tool.watch.watch import CalibrationWatch
+    from focal_lib.tool.watch import CalibrationWatch
 
     given = {name: value for name, value in options.items() if value is not None}
     if state is None or not state.exists():

@@ -7,7 +7,7 @@ from focal_lib.tool.gate import Check, Outcome, check
 from focal_lib.tool.inputs.logits_file import read_logits
 from focal_lib.tool.report.decisions import Decisions, decide
 from focal_lib.tool.report.report import Report, calibrate
-from focal_lib.tool.watch.watch import CalibrationWatch
+from focal_lib.tool.watch import CalibrationWatch
 
 __all__ = [
     "CalibrationWatch",

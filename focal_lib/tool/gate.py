@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -23,7 +24,6 @@ from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of
-from focal_lib.metrics.intervals import Interval
 from focal_lib.tool.evaluation.scoring import top_labels
 from focal_lib.tool.evaluation.slices import ALL, together
 from focal_lib.tool.evaluation.suspicions import find_suspicions
@@ -63,6 +63,12 @@ class Part(NamedTuple):
     high: float
     samples: int
 
+    @property
+    def words(self) -> str:
+        """'2.10 per cent, interval 1.50 to 2.90, 400 samples'."""
+        span = "without interval" if math.isnan(self.low) else f"interval {self.low:.2f} to {self.high:.2f}"
+        return f"{self.value:.2f} per cent, {span}, {self.samples:,} samples"
+
 
 @dataclass(frozen=True)
 class Check:
@@ -99,8 +105,8 @@ class Check:
 
     def to_json(self) -> str:
         """One JSON object: outcomes by name, null for unknown numbers; `unit` is that of errors and limit."""
-        slices = [_plain(part._asdict()) for part in self.slices]
-        return json.dumps(_plain(asdict(self)) | {"unit": UNIT, "slices": slices}, indent=1) + "\n"
+        content = asdict(self) | {"unit": UNIT, "slices": [_plain(part._asdict()) for part in self.slices]}
+        return json.dumps(_plain(content), indent=1) + "\n"
 
     def to_junit(self) -> str:
         """JUnit XML, as CI servers show it: a failure, or an error for INVESTIGATE.
@@ -111,11 +117,10 @@ class Check:
         cases = [(limit, self.outcome, self.words)]
         if self.slices:
             whole = Part(ALL, self.whole, self.value, self.low, self.high, self.samples)
-            cases = [(f"{part.name}: {limit}", part.outcome, _of_part(part)) for part in (whole, *self.slices)]
+            cases = [(f"{part.name}: {limit}", part.outcome, part.words) for part in (whole, *self.slices)]
         counts = {kind: sum(outcome == one for _, outcome, _ in cases) for one, (kind, _) in _JUNIT.items()}
-        suite = ElementTree.Element(
-            "testsuite", {"name": "focal check", "tests": str(len(cases))} | {k: str(n) for k, n in counts.items()}
-        )
+        of_all = {"name": "focal check", "tests": len(cases)} | counts
+        suite = ElementTree.Element("testsuite", {name: str(value) for name, value in of_all.items()})
         for name, outcome, words in cases:
             case = ElementTree.SubElement(suite, "testcase", classname="calibration", name=name)
             if outcome in _JUNIT:
@@ -169,65 +174,64 @@ def check(
         raise ValueError(f"limit must be a fraction below 1: 0.02 for two points. Got {limit:g}, which all would pass.")
     if metric not in INTERVALS:
         raise ValueError(f"metric must be one of {', '.join(INTERVALS)}. Got {metric}.")
-    given = holds.get("given", "logits")
     sets = read_logits(data, **holds)
     test = sets["test"] if "test" in sets else sets["all"]
-    wrong = [] if force else find_suspicions(test, test, given, one_set=True, fitted=False)
-    wrong += [] if force else [*_of_another_layout(calibrator, test.layout), *_of_other_columns(calibrator, test)]
-    if wrong:
-        words = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."
-        return _without_value(words, metric, limit, level, len(test))
-    masks = slices_of([test])
+    if not force:
+        wrong = find_suspicions(test, test, holds.get("given", "logits"), one_set=True, fitted=False)
+        if calibrator is not None:
+            wrong += [*_of_another_layout(calibrator, test.layout), *_of_other_columns(calibrator, test)]
+        if wrong:
+            reason = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."
+            return did_not_run(reason, metric, limit, level, len(test))
+    masks, design = slices_of([test]), Design(test.weights, test.groups)
     each, (confidence, correct) = together(level, len(masks)) if masks else level, top_labels(calibrator, test)
-    design = Design(test.weights, test.groups)
 
     def judged(name: str, inside: Any) -> Part:
         own = INTERVALS[metric](confidence[inside], correct[inside], level=each, design=design.take(inside))
+        outcome = Outcome.PASS if own.high <= limit else Outcome.FAIL if own.low > limit else Outcome.INVESTIGATE
         i = own.scaled(100)
-        return Part(name, _outcome(own, limit), i.estimate, i.low, i.high, len(confidence[inside]))
+        return Part(name, outcome, i.estimate, i.low, i.high, len(confidence[inside]))
+
+    def severity(part: Part) -> int:
+        return _WORST.index(part.outcome)
 
     whole = judged(ALL, slice(None))
-    parts = sorted((judged(*one) for one in masks.items()), key=lambda p: _WORST.index(p.outcome), reverse=True)
-    outcome = max((whole, *parts), key=lambda p: _WORST.index(p.outcome)).outcome
+    parts = sorted((judged(*one) for one in masks.items()), key=severity, reverse=True)
+    outcome = max((whole, *parts), key=severity).outcome
     words = _words(outcome, f"{metric} of {test.classes:,} classes ({_BINS[metric]})", 100 * limit, level, whole, parts)
-    _, own, value, low, high, samples = whole
     if calibrator is not None:
         words += " After the calibrator: this holds for new samples only if these are others than it was fitted on."
     if outcome == Outcome.PASS and test.groups is not None:
         count = design.independent(len(test))
         unseen = 100 * (1 - (1 - level) ** (1 / count))  # that none of so many is one of them
         words += f" Any one kind of group that is not among these {count:,} may be up to {unseen:.2g} per cent of all."
+    _, own, value, low, high, samples = whole
     return Check(outcome, metric, 100 * limit, value, low, high, level, samples, words, own, tuple(parts))
 
 
-def did_not_run(reason: str, metric: str = "ece", limit: float = math.nan, level: float = 0.95) -> Check:
+def did_not_run(
+    reason: str, metric: str = "ece", limit: float = math.nan, level: float = 0.95, samples: int = 0
+) -> Check:
     """Result of a check that could not run: INVESTIGATE, with the reason as words.
 
     Args:
         limit: a fraction; nan if unknown.
     """
-    return _without_value(reason, metric, limit, level, 0)
-
-
-def _without_value(reason: str, metric: str, limit: float, level: float, samples: int) -> Check:
     nan, words = math.nan, f"Investigate: {reason}"
     return Check(Outcome.INVESTIGATE, metric, 100 * limit, nan, nan, nan, level, samples, words)
 
 
-def _of_another_layout(calibrator: Calibrator | None, layout: Layout) -> list[str]:
+def _of_another_layout(calibrator: Calibrator, layout: Layout) -> list[str]:
     """Warning if the layouts differ; 'classes' is the default and also fits rows of pixels, tokens and binary data."""
-    own = layout if calibrator is None else calibrator.layout_
-    rows = own not in ("multi-label", "options") and layout == "classes"
-    if own in (layout, "classes") or rows:
+    own = calibrator.layout_
+    if own in (layout, "classes") or (layout == "classes" and own not in ("multi-label", "options")):
         return []
     return [f"The calibrator was fitted on {own} scores, and these are {layout}: is it that of this model?"]
 
 
-def _of_other_columns(calibrator: Calibrator | None, data: LogitSet) -> list[str]:
+def _of_other_columns(calibrator: Calibrator, data: LogitSet) -> list[str]:
     """Warning if columns have other names than in fit; temperatures treat all columns alike."""
-    if calibrator is None or isinstance(calibrator, MappedCalibrator | AsGiven):
-        return []
-    if calibrator.class_names_ is None or not data.class_names:
+    if isinstance(calibrator, MappedCalibrator | AsGiven) or calibrator.class_names_ is None or not data.class_names:
         return []
     for k, (was, now) in enumerate(zip(calibrator.class_names_, data.class_names, strict=False)):
         if str(was) != str(now):
@@ -236,36 +240,26 @@ def _of_other_columns(calibrator: Calibrator | None, data: LogitSet) -> list[str
     return []
 
 
-def _outcome(found: Interval, limit: float) -> Outcome:
-    return Outcome.PASS if found.high <= limit else Outcome.FAIL if found.low > limit else Outcome.INVESTIGATE
-
-
 def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Part, parts: list[Part]) -> str:
-    what = f"{metric} {_of_part(whole)}"
-    allowed = f"the limit, {limit:g} per cent"
+    what, allowed, sure = f"{metric} {whole.words}", f"the limit, {limit:g} per cent", f"{100 * level:g} %"
+    verdict = {Outcome.PASS: "Passed", Outcome.FAIL: "Failed", Outcome.INVESTIGATE: "Investigate"}[outcome]
     if not parts:
-        said = {
-            Outcome.PASS: f"Passed: all of the interval is at most {allowed}.",
-            Outcome.FAIL: f"Failed: all of the interval is above {allowed}.",
-            Outcome.INVESTIGATE: f"Investigate: the interval contains {allowed}, so these samples do not decide.",
-        }
+        why = {
+            Outcome.PASS: f"all of the interval is at most {allowed}",
+            Outcome.FAIL: f"all of the interval is above {allowed}",
+            Outcome.INVESTIGATE: f"the interval contains {allowed}, so these samples do not decide",
+        }[outcome]
         if math.isnan(whole.low):
-            few = f"groups worth fewer than {LEAST_GROUPS} of equal size"
-            said[outcome] = f"Investigate: {few} have no interval, so there is no verdict."
-        return f"{said[outcome]} {what} ({100 * level:g} %)."
-    said = {Outcome.PASS: "Passed", Outcome.FAIL: "Failed", Outcome.INVESTIGATE: "Investigate"}
-    counts = {one: [part for part in parts if part.outcome == one] for one in _WORST}
-    found = f"{len(counts[Outcome.PASS])} of {len(parts)} slices pass, {len(counts[Outcome.FAIL])} fail and "
-    found += f"{len(counts[Outcome.INVESTIGATE])} are to be investigated at {allowed}"
-    shown = [f" {part.name}: {_of_part(part)}." for part in parts if part.outcome == outcome != Outcome.PASS]
+            why = f"groups worth fewer than {LEAST_GROUPS} of equal size have no interval, so there is no verdict"
+        return f"{verdict}: {why}. {what} ({sure})."
+    counts = Counter(part.outcome for part in parts)
+    shown = [f" {part.name}: {part.words}." for part in parts if part.outcome == outcome != Outcome.PASS]
     more = f" And {len(shown) - _SHOWN} more." if len(shown) > _SHOWN else ""
-    together_words = f"All intervals are simultaneous at {100 * level:g} %."
-    return f"{said[outcome]}: {found}. {ALL}: {what}.{''.join(shown[:_SHOWN])}{more} {together_words}"
-
-
-def _of_part(part: Part) -> str:
-    span = "without interval" if math.isnan(part.low) else f"interval {part.low:.2f} to {part.high:.2f}"
-    return f"{part.value:.2f} per cent, {span}, {part.samples:,} samples"
+    return (
+        f"{verdict}: {counts[Outcome.PASS]} of {len(parts)} slices pass, {counts[Outcome.FAIL]} fail and "
+        f"{counts[Outcome.INVESTIGATE]} are to be investigated at {allowed}. {ALL}: {what}.{''.join(shown[:_SHOWN])}"
+        f"{more} All intervals are simultaneous at {sure}."
+    )
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,7 @@ import click
 from click.core import ParameterSource
 
 from focal_lib.atomic_write import check_folder, check_target
-from focal_lib.cli.files import GRID_FILE, NAMED_PATH, ROOT_FOLDER
-from focal_lib.cli.numbers import CORES, FiniteNumber, WholeNumber
+from focal_lib.cli.parameters import CORES, GRID_FILE, NAMED_PATH, ROOT_FOLDER, FiniteNumber, WholeNumber
 
 if TYPE_CHECKING:
     from reproduction.engine.store import Result

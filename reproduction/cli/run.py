@@ -13,9 +13,14 @@ from pathlib import Path
 import click
 
 from focal_lib.atomic_write import check_folder, check_target
-from focal_lib.cli.files import GRID_FILE, ROOT_FOLDER
-from focal_lib.cli.numbers import FiniteNumber, WholeNumber
-from focal_lib.cli.parameters import CommandWithParameters, parameters_option
+from focal_lib.cli.parameters import (
+    GRID_FILE,
+    ROOT_FOLDER,
+    CommandWithParameters,
+    FiniteNumber,
+    WholeNumber,
+    parameters_option,
+)
 
 
 class _RunHelp(CommandWithParameters):

@@ -20,7 +20,19 @@ def class_axis(calibrator: Calibrator, shape: tuple[int, ...]) -> int | None:
     Raises:
         ValueError: a shape that does not fit the calibrator's layout.
     """
-    layout, k = calibrator.layout_, calibrator.n_classes_
+    layout, k, rank = calibrator.layout_, calibrator.n_classes_, len(shape)
+    if rank == 1 and k == 2 and layout in ("classes", "binary", "multi-label"):
+        return None
+    if layout == "multi-label" and rank == 2:
+        return None
+    if layout == "binary" and (rank >= 3 or shape[1:] == (1,)):
+        return None
+    if layout == "tokens" and rank >= 3 and shape[-1] == k:
+        return rank - 1
+    if layout == "segmentation" and rank >= 3 and shape[1] == k:
+        return 1
+    if rank == 2 and (shape[1] >= 2 if layout == "options" else shape[1] == k):
+        return 1
     wanted = {
         "classes": f"(n, {k})" + (" or, of the positive class, (n,)" if k == 2 else ""),
         "binary": "(n,), (n, 1), (n, 2) or that of maps, (N, H, W)",
@@ -29,21 +41,6 @@ def class_axis(calibrator: Calibrator, shape: tuple[int, ...]) -> int | None:
         "tokens": f"(B, T, {k})",
         "options": "(n, K), K any number from 2",
     }[layout]
-    rank = len(shape)
-    if rank == 1 and k == 2 and layout in ("classes", "binary", "multi-label"):
-        return None
-    if layout == "multi-label" and rank == 2:
-        return None
-    if layout == "binary" and (rank >= 3 or shape[1:] == (1,)):
-        return None
-    if layout == "options" and rank == 2 and shape[1] >= 2:
-        return 1
-    if layout == "segmentation" and rank >= 3 and shape[1] == k:
-        return 1
-    if layout == "tokens" and rank >= 3 and shape[-1] == k:
-        return rank - 1
-    if layout in ("classes", "binary", "segmentation", "tokens") and rank == 2 and shape[1] == k:
-        return 1
     raise ValueError(f"scores of {layout} must have the {k} classes of fit, shape {wanted}. Got {shape}.")
 
 

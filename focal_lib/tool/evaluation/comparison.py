@@ -66,25 +66,24 @@ class Evaluation:
     @functools.cached_property
     def design(self) -> Design:
         """Weights and groups of the test samples, in the order of the scores."""
-        return _design([data for _, data in self.parts])
+        columns = ([getattr(data, name) for _, data in self.parts] for name in ("weights", "groups"))
+        given = (own if own and all(values is not None for values in own) else None for own in columns)
+        return Design(*(None if own is None else np.concatenate(own) for own in given))
 
     @functools.cached_property
     def slices(self) -> dict[str, np.ndarray]:
         """Name of each slice -> mask of its test samples, (n,); {} without slices."""
         return slices_of([data for _, data in self.parts])
 
+    @property
+    def units(self) -> tuple[int, str]:
+        """Number of independent units tested on, and what they are: 'samples' or 'groups'."""
+        return self.design.independent(self.n_test), "samples" if self.design.groups is None else "groups"
+
     def adaptive_ece(self, method: Method) -> float:
         """ECE (equal mass) of a method, a fraction."""
         scores = self.scores[method]
         return adaptive_ece_of(scores.confidence, scores.correct, weights=self.design.weights)
-
-
-def _design(sets: list[LogitSet]) -> Design:
-    found = {}
-    for name in ("weights", "groups"):
-        values = [getattr(data, name) for data in sets]
-        found[name] = np.concatenate(values) if values and all(own is not None for own in values) else None
-    return Design(**found)
 
 
 def hold_out(
@@ -173,48 +172,36 @@ def _evaluation(
     folds: int = 0,
 ) -> Evaluation:
     """From the fits to keep, and the (fits, samples to test on) of each part."""
-    design = _design([data for _, data in parts])
-    ends = np.cumsum([len(data) for _, data in parts])
-    weights = [None for _ in parts] if design.weights is None else np.split(design.weights, ends[:-1])
-    scores, classwise, lowered, changed = {}, {}, {}, {}
-    by_label: dict[tuple[Method, ...], PossibleLabels] = {}
-    first = next(iter(fits))
+    first, n = next(iter(fits)), sum(len(data) for _, data in parts)
+    unseen = set(range(fitted_on.classes)) - set(np.unique(fitted_on.labels).tolist())
+    found = Evaluation(
+        fits, {}, {}, {}, {}, len(fitted_on), n, fitted_on.classes, tuple(sorted(unseen)), folds, parts=tuple(parts)
+    )
+    design = found.design
+    ends = np.cumsum([len(data) for _, data in parts])[:-1]
+    weights = [None for _ in parts] if design.weights is None else np.split(design.weights, ends)
     for method in (AS_GIVEN, *fits):
         references = () if method == AS_GIVEN else (AS_GIVEN,) if method == first else (AS_GIVEN, first)
-        found = Scored.concatenate(
+        scored = Scored.concatenate(
             [
                 score(own.get(method), data, w, [own.get(one) for one in references])
                 for (own, data), w in zip(parts, weights, strict=True)
             ]
         )
-        scores[method], changed[method] = found.scores, found.changed
-        n, loss = len(found.scores.correct), found.scores.log_loss
-        errors, together = _total(1 - found.scores.correct, design), _together(found.scores, design)
-        by_label[(method,)] = PossibleLabels(found.of_scores, _total(loss, design), errors, n, together)
-        for reference, moments in zip(references, found.of_differences, strict=True):
+        found.scores[method], found.changed[method] = scored.scores, scored.changed
+        loss, together = scored.scores.log_loss, _together(scored.scores, design)
+        errors = _total(1 - scored.scores.correct, design)
+        found.by_label[(method,)] = PossibleLabels(scored.of_scores, _total(loss, design), errors, n, together)
+        for reference, moments in zip(references, scored.of_differences, strict=True):
             with np.errstate(invalid="ignore"):
-                seen = _total(loss - scores[reference].log_loss, design)
-            by_label[method, reference] = PossibleLabels(moments, seen, errors, n, together)
-        classwise[method] = classwise_ece_interval_of(_as_counts(found.gaps, design))
-        if design.groups is not None:
-            classwise[method] = Interval(classwise[method].estimate, np.nan, np.nan)
+                seen = _total(loss - found.scores[reference].log_loss, design)
+            found.by_label[method, reference] = PossibleLabels(moments, seen, errors, n, together)
+        classwise = classwise_ece_interval_of(_as_counts(scored.gaps, design))
+        is_known = design.groups is None
+        found.classwise[method] = classwise if is_known else Interval(classwise.estimate, np.nan, np.nan)
         if getattr(fits.get(method), "gamma_", 0.0):
-            lowered[method] = found.lowered / len(found.scores.correct)
-    unseen = set(range(fitted_on.classes)) - set(np.unique(fitted_on.labels).tolist())
-    return Evaluation(
-        fits=fits,
-        scores=scores,
-        classwise=classwise,
-        lowered=lowered,
-        changed=changed,
-        n_fit=len(fitted_on),
-        n_test=int(ends[-1]),
-        n_classes=fitted_on.classes,
-        unseen=tuple(sorted(unseen)),
-        folds=folds,
-        by_label=by_label,
-        parts=tuple(parts),
-    )
+            found.lowered[method] = scored.lowered / n
+    return found
 
 
 def _total(values: np.ndarray, design: Design) -> float:
@@ -275,9 +262,8 @@ def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> 
         for name, metric in METRICS.items():
             i = found[name].scaled(metric.unit)
             debiased = i.estimate if i.debiased is None else i.debiased
-            rows.append((*method, name, i.estimate, i.low, i.high, _kind(i, design, len(top[0])), debiased))
-    columns = ["method", "objective", "metric", "value", "low", "high", "interval", "debiased"]
-    return pd.DataFrame(rows, columns=columns)
+            rows.append((*method, name, i.estimate, i.low, i.high, _kind(i, design, evaluation.n_test), debiased))
+    return pd.DataFrame(rows, columns=["method", "objective", "metric", "value", "low", "high", "interval", "debiased"])
 
 
 def _kind(found: Interval, design: Design, n: int) -> str:
@@ -295,17 +281,13 @@ def _mean(values: np.ndarray, design: Design, possible: tuple[float, float], res
         return Interval(design.mean(values), np.nan, np.nan)
     if not design.is_plain:
         return _widened(design.mean_interval(values), possible)
-    count = _affordable(resamples, len(values))
-    draws = bootstrap_draws(lambda draws: values[draws].mean(-1), len(values), resamples=count, seed=seed)
+    affordable = int(max(50, min(resamples, _DRAWN // len(values))))
+    draws = bootstrap_draws(lambda index: values[index].mean(-1), len(values), resamples=affordable, seed=seed)
     return _widened(draws, possible)
 
 
 def _widened(found: Interval, possible: tuple[float, float]) -> Interval:
     return replace(found, low=min(found.low, possible[0]), high=max(found.high, possible[1]))
-
-
-def _affordable(resamples: int, n: int) -> int:
-    return int(max(50, min(resamples, _DRAWN // n)))
 
 
 def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:

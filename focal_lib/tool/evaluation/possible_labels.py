@@ -71,12 +71,9 @@ def moments_of_differences(log_p: np.ndarray, log_r: np.ndarray, weights: np.nda
     brier = total(p * p - r * r) - 2 * (p - r)
     loss = np.zeros_like(log_p)
     np.subtract(log_r, log_p, out=loss, where=log_r != log_p)  # both -inf differ by 0
-    return _moments((_product(log_r, a, log_p, b) for a, b in BETWEEN), loss, brier, log_p.argmax(-1), weights)
-
-
-def _product(log_r: np.ndarray, a: float, log_p: np.ndarray, b: float) -> np.ndarray:
-    """log r^a p^b, also where one is 0."""
-    return b * log_p if a == 0 else a * log_r if b == 0 else a * log_r + b * log_p
+    # log r^a p^b, also where one is 0
+    products = (b * log_p if a == 0 else a * log_r if b == 0 else a * log_r + b * log_p for a, b in BETWEEN)
+    return _moments(products, loss, brier, log_p.argmax(-1), weights)
 
 
 def _moments(
@@ -84,31 +81,20 @@ def _moments(
 ) -> np.ndarray:
     """For each log q (m, K), up to a constant, what moments_of_scores says; losses by label, top: the predicted one."""
     w = np.ones(len(loss)) if weights is None else weights
-    losses = _Losses(np.clip(loss, -_EXCLUDED, _EXCLUDED), w)
-    found = []
+    losses = np.clip(loss, -_EXCLUDED, _EXCLUDED)
+    middle = np.median(losses, axis=-1)  # near it nothing cancels
+    losses = losses - middle[:, None]
+    squares, found = (losses * losses * (w * w)[:, None]).ravel(), []
     for one in log_q:
         q = np.exp(one - largest(one))
         q /= total(q)
         wrong = 1 - q[label_index(top)][:, 0]
-        mean, variance = losses.mean_and_variance(q)
+        mean = w * np.einsum("ij,ij->i", q, losses)
+        variance = max(0.0, float(np.dot(q.ravel(), squares) - np.dot(mean, mean)))
         of_brier = float(w @ np.einsum("ij,ij->i", q, brier))
-        found.append([mean, of_brier, float(w @ wrong), variance, float(w * w @ (wrong * (1 - wrong)))])
+        of_errors = float(w * w @ (wrong * (1 - wrong)))
+        found.append([float(mean.sum() + w @ middle), of_brier, float(w @ wrong), variance, of_errors])
     return np.array(found)
-
-
-class _Losses:
-    """By label, (m, K), of samples with weights: their mean and variance, summed, for any probabilities."""
-
-    def __init__(self, values: np.ndarray, weights: np.ndarray) -> None:
-        self.weights, self.middle = weights, np.median(values, axis=-1)  # near it nothing cancels
-        self.values = values - self.middle[:, None]
-        self.squares = (self.values * self.values * (weights * weights)[:, None]).ravel()
-
-    def mean_and_variance(self, q: np.ndarray) -> tuple[float, float]:
-        """Of probabilities (m, K)."""
-        weighted = self.weights * np.einsum("ij,ij->i", q, self.values)
-        variance = np.dot(q.ravel(), self.squares) - np.dot(weighted, weighted)
-        return float(weighted.sum() + self.weights @ self.middle), max(0.0, float(variance))
 
 
 @dataclass(frozen=True)
@@ -135,7 +121,9 @@ class PossibleLabels:
         nan if fewer than 3 errors are expected under all of them; nan for the NLL if a label may occur to which a
         model gives probability 0.
         """
-        loss, brier, errors, of_loss, of_errors = map(_refined, self.moments.T)
+        known = np.arange(len(self.moments))
+        refined = np.linspace(0, known[-1], _STEPS * known[-1] + 1)  # with interpolated steps in between
+        loss, brier, errors, of_loss, of_errors = (np.interp(refined, known, column) for column in self.moments.T)
         limit, seen = scipy.special.ndtri((1 + level) / 2), float(np.clip(self.loss, -_EXCLUDED, _EXCLUDED))
         by_errors = _deviations(self.errors, errors, self.together * of_errors) <= limit
         within = by_errors & (_deviations(seen, loss, self.together * of_loss) <= limit)
@@ -145,17 +133,11 @@ class PossibleLabels:
             return dict.fromkeys(("nll", "brier"), (np.inf, -np.inf))
         if errors[within].max() < _FEWEST * self.together:
             return dict.fromkeys(("nll", "brier"), (np.nan, np.nan))
-        known = {"nll": loss[within] / self.n, "brier": brier[within] / self.n}
-        found = {name: (float(means.min()), float(means.max())) for name, means in known.items()}
-        if np.abs(known["nll"]).max() > _EXCLUDED**0.5:
+        means = {"nll": loss[within] / self.n, "brier": brier[within] / self.n}
+        found = {name: (float(own.min()), float(own.max())) for name, own in means.items()}
+        if np.abs(means["nll"]).max() > _EXCLUDED**0.5:
             found["nll"] = (np.nan, np.nan)
         return found
-
-
-def _refined(column: np.ndarray) -> np.ndarray:
-    """Moments with interpolated steps in between."""
-    known = np.arange(len(column))
-    return np.interp(np.linspace(0, len(column) - 1, _STEPS * (len(column) - 1) + 1), known, column)
 
 
 def _deviations(seen: float, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:

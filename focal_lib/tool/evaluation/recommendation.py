@@ -37,8 +37,8 @@ class Advice:
 
 
 @dataclass(frozen=True)
-class _Comparison:
-    """Gain of a method over a reference in a proper score; positive is better."""
+class _Gain:
+    """Gain of a method over a reference in a proper score, with its interval; positive is better."""
 
     metric: str
     gain: float
@@ -66,9 +66,13 @@ class _Comparison:
         """Gain as a share of the reference's score; 0 for a score of 0."""
         return by / self.score if self.score > 0 else 0.0
 
-    def words(self) -> str:
-        gain, least = (f"{by:.3g} ({self.share(by):.1%})" for by in (self.gain, self.least))
-        return f"the {_NAMES[self.metric]} falls by {gain}, with 95 % by at least {least}"
+    def falls(self) -> str:
+        """'the NLL falls by 0.12 (31.2%)'."""
+        return f"the {_NAMES[self.metric]} falls by {self.gain:.3g} ({self.share(self.gain):.1%})"
+
+    def surely_falls(self) -> str:
+        """'the NLL falls by 0.12 (31.2%), with 95 % by at least 0.1 (26.0%)'."""
+        return f"{self.falls()}, with 95 % by at least {self.least:.3g} ({self.share(self.least):.1%})"
 
 
 def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float = RELEVANT) -> Advice:
@@ -85,15 +89,15 @@ def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float
     check_relevant(relevant)
     table = _Table(evaluation, differences, relevant)
     first, *others = evaluation.fits
-    base = first if _is_better(table.against(first, AS_GIVEN)) else AS_GIVEN
-    better = [method for method in others if _is_better(table.against(method, base))]
-    if better:
-        best = max(better, key=lambda method: max(c.share(c.gain) for c in table.against(method, base)))
+    base = first if table.is_better(first, AS_GIVEN) else AS_GIVEN
+    if better := [method for method in others if table.is_better(method, base)]:
+        best = max(better, key=lambda method: max(g.share(g.gain) for g in table.gains(method, base)))
         if base == AS_GIVEN and table.gains_in_both(first, AS_GIVEN) and not table.gains_in_both(best, first):
             return Advice(first, f"Use {first.label} scaling: {table.instead(first, best)}.")
-        return Advice(best, f"Use {best.label} rather than {_named(base)}: {table.gains(best, base)}.")
+        rather = "the logits as given" if base == AS_GIVEN else base.label
+        return Advice(best, f"Use {best.label} rather than {rather}: {table.found(best, base)}.")
     if base == first:
-        return Advice(first, f"Use {first.label} scaling: {table.gains(first, AS_GIVEN)}. {table.room(others, first)}")
+        return Advice(first, f"Use {first.label} scaling: {table.found(first, AS_GIVEN)}. {table.room(others, first)}")
     return Advice(None, f"Leave the logits as they are. {table.room([first, *others], AS_GIVEN)}")
 
 
@@ -103,41 +107,35 @@ def check_relevant(relevant: float) -> None:
         raise ValueError(f"relevant must lie in [0, 1). Got {relevant}.")
 
 
-def _is_better(found: list[_Comparison]) -> bool:
-    return any(c.better for c in found) and not any(c.worse for c in found)
-
-
-def _named(base: Method) -> str:
-    return "the logits as given" if base == AS_GIVEN else base.label
-
-
 class _Table:
-    """Comparisons of methods, and sentences on them."""
+    """Gains of methods over references, and sentences on them."""
 
     def __init__(self, evaluation: Evaluation, differences: pd.DataFrame, relevant: float) -> None:
         self.evaluation, self.relevant = evaluation, relevant
-        keys = zip(*(differences[name] for name in ("method", "objective", "reference", "metric")), strict=True)
-        self.rows: dict[Any, Any] = dict(zip(keys, differences.itertuples(index=False), strict=True))
+        self.rows: Any = differences.set_index(["method", "objective", "reference", "metric"])
 
-    def against(self, method: Method, reference: Method) -> list[_Comparison]:
+    def gains(self, method: Method, reference: Method) -> list[_Gain]:
         found = []
         for metric, scores in PROPER.items():
-            row = self.rows[(*method, reference.name, metric)]
+            by, low, high = self.rows.loc[(*method, reference.name, metric), ["difference", "low", "high"]]
             score = self.evaluation.design.mean(scores(self.evaluation.scores[reference]))
-            low, high = row.low, row.high
             if np.isnan(low):  # an infinite score is known, and a single group tells nothing
-                low, high = (-np.inf, np.inf) if np.isfinite(row.difference) else (row.difference, row.difference)
-            found.append(_Comparison(metric, -row.difference, -high, -low, score, self.relevant * score))
+                low, high = (-np.inf, np.inf) if np.isfinite(by) else (by, by)
+            found.append(_Gain(metric, -by, -high, -low, score, self.relevant * score))
         return found
+
+    def is_better(self, method: Method, reference: Method) -> bool:
+        gains = self.gains(method, reference)
+        return any(g.better for g in gains) and not any(g.worse for g in gains)
 
     def gains_in_both(self, method: Method, reference: Method) -> bool:
         """Whether by the estimates both scores fall."""
-        return all(c.gain > 0 for c in self.against(method, reference))
+        return all(g.gain > 0 for g in self.gains(method, reference))
 
-    def gains(self, method: Method, reference: Method) -> str:
+    def found(self, method: Method, reference: Method) -> str:
         """'the NLL falls by 0.12 (31.2%), with 95 % by at least 0.1 (26.0%) and ...; the ECE goes from ...; ...'."""
         than = "" if reference == AS_GIVEN else f"compared with {reference.label}, "
-        sure = " and ".join(c.words() for c in self.against(method, reference) if c.better)
+        sure = " and ".join(g.surely_falls() for g in self.gains(method, reference) if g.better)
         before, after = (100 * self.evaluation.adaptive_ece(one) for one in (reference, method))
         verb = "goes" if after <= before else "rises"
         return (
@@ -146,13 +144,10 @@ class _Table:
 
     def instead(self, first: Method, best: Method) -> str:
         """Why the simplest is recommended, although only a richer one gains significantly."""
-        falls = (
-            f"the {_NAMES[c.metric]} falls by {c.gain:.3g} ({c.share(c.gain):.1%})"
-            for c in self.against(first, AS_GIVEN)
-        )
-        shown = " and ".join(c.words() for c in self.against(best, AS_GIVEN) if c.better)
+        falls = " and ".join(g.falls() for g in self.gains(first, AS_GIVEN))
+        shown = " and ".join(g.surely_falls() for g in self.gains(best, AS_GIVEN) if g.better)
         return (
-            f"{' and '.join(falls)} by the estimates; {best.label}, of which a gain is shown ({shown}), is not "
+            f"{falls} by the estimates; {best.label}, of which a gain is shown ({shown}), is not "
             f"estimated to be better than that in both scores; {self.changes(first)}"
         )
 
@@ -164,43 +159,32 @@ class _Table:
         before, after = (100 * (1 - mean(scores[one].correct)) for one in (AS_GIVEN, method))
         return f"{changed:,} of {n:,} predictions change their class (error {before:.2f} to {after:.2f} per cent)"
 
-    def loss(self, method: Method, reference: Method) -> str:
-        """'changes the NLL by -0.0046 and the Brier score by +0.0029'."""
-        found = self.against(method, reference)
-        return "changes " + " and ".join(f"the {_NAMES[c.metric]} by {-c.gain:+.2g}" for c in found)
-
     def room(self, methods: list[Method], base: Method) -> str:
         """Whether another method might still gain a relevant amount."""
         if not methods:
             return "No other method was tried."
-        found = {method: self.against(method, base) for method in methods}
-        still = [m for m, cs in found.items() if not any(c.worse for c in cs) and not all(c.settled for c in cs)]
-        mixed = [m for m, cs in found.items() if any(c.worse for c in cs) and not all(c.settled for c in cs)]
-        amount, other = f"{self.relevant:.1%}", " other" if base in self.evaluation.fits else ""
-        if not still and mixed:
-            losses = "; ".join(f"{m.label} {self.loss(m, base)}" for m in mixed)
-            return (
-                f"No{other} method that was tried is shown to gain {amount} of one score without an estimated loss of "
-                f"the other: {losses}."
-            )
+        found = {method: self.gains(method, base) for method in methods}
+        is_open = {method: gains for method, gains in found.items() if not all(g.settled for g in gains)}
+        mixed = {method: gains for method, gains in is_open.items() if any(g.worse for g in gains)}
+        still = {method: max(g.share(g.most) for g in is_open[method]) for method in is_open if method not in mixed}
+        amount, other = f"{self.relevant:.1%}", base in self.evaluation.fits
         if not still:
-            return (
-                f"No{other} method that was tried gains {amount} of the NLL or Brier score, by intervals that hold "
-                "together with 95 %."
+            none = f"No{' other' if other else ''} method that was tried"
+            if not mixed:
+                return f"{none} gains {amount} of the NLL or Brier score, by intervals that hold together with 95 %."
+            losses = "; ".join(
+                f"{method.label} changes " + " and ".join(f"the {_NAMES[g.metric]} by {-g.gain:+.2g}" for g in gains)
+                for method, gains in mixed.items()
             )
-        most = max(still, key=lambda m: max(c.share(c.most) for c in found[m]))
-        share = max(c.share(c.most) for c in found[most])
-        if np.isinf(share):
-            design = self.evaluation.design
-            alone = design.groups is not None and design.independent(self.evaluation.n_test) < 2
-            why = "all samples to test on are one group" if alone else f"{self.tested()} hold too few errors to tell"
-            return f"Whether a{'nother' if other else ''} method gains is left open: {why}."
+            return f"{none} is shown to gain {amount} of one score without an estimated loss of the other: {losses}."
+        most = max(still, key=still.__getitem__)
+        count, units = self.evaluation.units
+        tested, whether = f"{count:,} {units} to test on", f"Whether a{'nother' if other else ''} method gains"
+        if np.isinf(still[most]):
+            alone = units == "groups" and count < 2
+            why = "all samples to test on are one group" if alone else f"{tested} hold too few errors to tell"
+            return f"{whether} is left open: {why}."
         return (
-            f"Whether a{'nother' if other else ''} method gains {amount} of the NLL or Brier score is left open by the "
-            f"{self.tested()}: {most.label} may gain up to {min(share, 1):.1%}."
+            f"{whether} {amount} of the NLL or Brier score is left open by the {tested}: {most.label} may gain up to "
+            f"{min(still[most], 1):.1%}."
         )
-
-    def tested(self) -> str:
-        """'4,000 samples to test on', or '400 groups ...': what counts as one."""
-        n, design = self.evaluation.n_test, self.evaluation.design
-        return f"{n:,} samples to test on" if design.groups is None else f"{design.independent(n):,} groups to test on"

@@ -7,8 +7,6 @@ whole's, better if it lies below, and else UNDECIDED, as small slices often are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
@@ -49,33 +47,22 @@ def by_slice(evaluation: Evaluation, method: Method = AS_GIVEN, *, level: float 
     """
     if not evaluation.slices:
         raise ValueError("samples must have slices to be reported on. Got none.")
-    each = together(level, len(evaluation.slices))
-    rows = [_row(evaluation, method, *one, each) for one in _masks(evaluation)]
+    each, rows = together(level, len(evaluation.slices)), []
+    scores, every = evaluation.scores[method], np.ones(evaluation.n_test, dtype=bool)
+    for name, inside in [(ALL, every), *evaluation.slices.items()]:
+        design, correct = evaluation.design.take(inside), scores.correct[inside]
+        i = ece_interval_of(scores.confidence[inside], correct, level=each, design=design).scaled(100)
+        means = 100 * design.mean(1 - correct), design.mean(scores.log_loss[inside])
+        kind = design.named(i.kind) if i.kind else "no interval: too few groups"
+        debiased = i.estimate if i.debiased is None else i.debiased
+        rows.append((name, int(inside.sum()), *means, i.estimate, debiased, i.low, i.high, kind))
     columns = ["slice", "samples", "error", "nll", "ece", "debiased", "low", "high", "interval"]
     table = pd.DataFrame(rows, columns=columns)
-    whole, slices = (
-        table.iloc[:1],
-        table.iloc[1:].sort_values(["low", "debiased", "ece"], ascending=False, kind="stable"),
-    )
-    found = pd.concat([whole, slices], ignore_index=True)
+    slices = table.iloc[1:].sort_values(["low", "debiased", "ece"], ascending=False, kind="stable")
+    found = pd.concat([table.iloc[:1], slices], ignore_index=True)
     low, high = found.loc[0, "low"], found.loc[0, "high"]
     verdicts = np.select([found["low"] > high, found["high"] < low], ["worse", "better"], "UNDECIDED")
     return found.assign(verdict=np.where(found.index == 0, "", verdicts))
-
-
-def _masks(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
-    yield ALL, np.ones(evaluation.n_test, dtype=bool)
-    yield from evaluation.slices.items()
-
-
-def _row(evaluation: Evaluation, method: Method, name: str, inside: np.ndarray, level: float) -> tuple[object, ...]:
-    scores, design = evaluation.scores[method], evaluation.design.take(inside)
-    correct = scores.correct[inside]
-    i = ece_interval_of(scores.confidence[inside], correct, level=level, design=design).scaled(100)
-    debiased = i.estimate if i.debiased is None else i.debiased
-    means = 100 * design.mean(1 - correct), design.mean(scores.log_loss[inside])
-    kind = design.named(i.kind) if i.kind else "no interval: too few groups"
-    return name, int(inside.sum()), *means, i.estimate, debiased, i.low, i.high, kind
 
 
 def slice_table(found: pd.DataFrame) -> pd.DataFrame:
@@ -100,17 +87,17 @@ def slice_table(found: pd.DataFrame) -> pd.DataFrame:
 def describe_worst(found: pd.DataFrame, level: float = 0.95) -> str:
     """The worst slice and its interval, in sentences."""
     slices = found.iloc[1:]
-    known, worst = slices.dropna(subset=["low"]), slices.iloc[0]
-    if known.empty:
+    worst, verdicts = slices.iloc[0], slices["verdict"].value_counts()
+    if slices["low"].isna().all():
         return "No slice has groups enough for an interval of its ECE."
     span = f"{worst['ece']:.2f} per cent, {worst['low']:.2f} to {worst['high']:.2f}"
     sure = f"with intervals that hold for all {len(slices)} slices and the whole together, {100 * level:g} %"
     if worst["verdict"] == "worse":
-        others = int((slices["verdict"] == "worse").sum()) - 1
+        others = verdicts["worse"] - 1
         more = f" {others} other{'s are' if others > 1 else ' is'} worse than the whole, too." if others else ""
         return f"The worst slice is {worst['slice']}: its ECE (equal width) is {span}, {sure}.{more}"
     return (
         f"No slice is shown to be worse calibrated than the whole, {sure}; "
-        f"{int((slices['verdict'] == 'UNDECIDED').sum())} of {len(slices)} are UNDECIDED. "
+        f"{verdicts.get('UNDECIDED', 0)} of {len(slices)} are UNDECIDED. "
         f"The first to look at is {worst['slice']}: ECE (equal width) {span}."
     )

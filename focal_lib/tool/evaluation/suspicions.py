@@ -10,7 +10,6 @@ likely, the mean and variance of Hoeffding (1951), here exact from the class cou
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from focal_lib.arrays import label_index, largest, log_softmax, total
 from focal_lib.calibration.logit_sets import Given, LogitSet, is_missing, rounding_of
+from focal_lib.metrics.design import Design
 from focal_lib.metrics.samples import Parts, Samples
 
 FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far
@@ -47,17 +47,17 @@ def find_suspicions(
         fitted: whether a method will be fitted, which needs at least one misclassified sample.
     """
     options = validation.layout == "options"
-    no_class = [] if options else _no_classes(validation)
-    found = no_class + ([] if options else _of_numbers(validation, given))
+    no_class = "" if options else _no_class(validation)
+    found = [no_class, "" if options else _of_numbers(validation, given)]
     if not no_class:  # else what a pairing says is of other classes than there are
-        found += _of_pairing(validation, fitted=fitted)
+        found.append(_of_pairing(validation, fitted=fitted))
     if not one_set:
-        if not no_class:
-            found += [f"Of the test set: {words[0].lower()}{words[1:]}" for words in _of_pairing(test)]
-        found += _in_common(validation, test) + _groups_in_common(validation, test)
+        if not no_class and (words := _of_pairing(test)):
+            found.append(f"Of the test set: {words[0].lower()}{words[1:]}")
+        found += [_in_common(validation, test), _groups_in_common(validation, test)]
     if fitted:  # a check of the top label does not see it
-        found += _rounded(validation, given) or _rounded(test, given)
-    return found
+        found.append(_rounded(validation, given) or _rounded(test, given))
+    return [words for words in found if words]
 
 
 def find_cautions(validation: LogitSet, test: LogitSet, given: Given) -> list[str]:
@@ -75,16 +75,11 @@ def find_cautions(validation: LogitSet, test: LogitSet, given: Given) -> list[st
     ]
 
 
+def _name(data: LogitSet, k: int) -> str:
+    return repr(data.class_names[k]) if data.class_names else str(k)
+
+
 # --- predictions and labels -----------------------------------------------------------------
-
-
-def association(data: LogitSet) -> float:
-    """Mean log-probability of the labels minus that of a random pairing, in standard errors.
-
-    0 if all predictions are the same, or all labels are. For layout 'options' the random label is one of the
-    sample's own options.
-    """
-    return _read_pairing(data).away
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,9 @@ class _Pairing:
     """Statistics of predictions with labels.
 
     Attributes:
-        away: `association`.
+        away: mean log-probability of the labels minus that of a random pairing, in standard errors; 0 if all
+            predictions are the same, or all labels are. For layout 'options' the random label is one of the sample's
+            own options.
         short: shortfall of the mean log-probability of the labels from its mean under the predictions, in standard
             errors of labels drawn from them.
         predicted: predicted class of each sample, (n,).
@@ -105,92 +102,82 @@ class _Pairing:
     wrong: int
 
 
-def _read_pairing(data: LogitSet) -> _Pairing:
-    options = data.layout == "options"
-    sums = _sums_of_options if options else functools.partial(_sums, _shares(data))
+def read_pairing(data: LogitSet) -> _Pairing:
+    """Compare each sample's log-probabilities, clipped at -1000 so that squares stay finite, with its label."""
+    options, n, counts = data.layout == "options", len(data), np.bincount(data.labels, minlength=data.classes)
 
     def chunk(z: np.ndarray, y: np.ndarray) -> Parts:
-        wrong = int(np.count_nonzero(z[label_index(y)] < largest(z)))
-        return (z.argmax(-1),), (sums(z, y), _promised(z, y), wrong)
+        s, own = np.maximum(log_softmax(z), -1e3), label_index(y)
+        ps = np.exp(s) * s
+        mean, square = total(ps)[:, 0], total(ps * s)[:, 0]
+        short = np.array([(mean - s[own][:, 0]).sum(), np.maximum(square - mean * mean, 0).sum()])
+        pairs = _sums_of_options(z, s, y) if options else _sums(counts / n, s, y)
+        return (z.argmax(-1),), (pairs, short, int(np.count_nonzero(z[own] < largest(z))))
 
-    (predicted,), (found, (missing, variance), wrong) = Samples(data.logits, data.labels).collect(chunk)
-    short = missing / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, missing) if missing else 0.0
-    away = (_away_of_options if options else functools.partial(_away, data))(found)
-    return _Pairing(away, float(short), predicted, int(wrong))
-
-
-def _scores(z: np.ndarray) -> np.ndarray:
-    """log p, clipped at -1000 so that squares stay finite."""
-    return np.maximum(log_softmax(z), -1e3)
-
-
-def _promised(z: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Summed shortfall of s_i(y_i) from its mean under the predictions, and its variance: (2,)."""
-    s = _scores(z)
-    ps = np.exp(s) * s
-    mean, square = total(ps)[:, 0], total(ps * s)[:, 0]
-    return np.array([(mean - s[label_index(y)][:, 0]).sum(), np.maximum(square - mean * mean, 0).sum()])
+    (predicted,), (pairs, (missing, spread), wrong) = Samples(data.logits, data.labels).collect(chunk)
+    gain, variance = pairs if options else _gain_and_variance(n, counts, pairs)
+    away = gain / math.sqrt(variance) if variance > 0 else 0.0
+    short = missing / math.sqrt(spread) if spread > 0 else math.copysign(math.inf, missing) if missing else 0.0
+    return _Pairing(float(away), float(short), predicted, int(wrong))
 
 
-def _shares(data: LogitSet) -> np.ndarray:
-    return np.bincount(data.labels, minlength=data.classes) / len(data)
-
-
-def _sums(shares: np.ndarray, z: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _sums(shares: np.ndarray, s: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Over i of s_i(k) and s_i(k)^2, (K,) each, of the mean over random labels and its square, and of s_i(y_i)."""
-    s, ones = _scores(z), np.ones(len(z))
-    mean = s @ shares
+    mean, ones = s @ shares, np.ones(len(s))
     return np.concatenate([ones @ s, ones @ (s * s), [mean.sum(), mean @ mean, s[label_index(y)].sum()]])
 
 
-def _away(data: LogitSet, sums: np.ndarray) -> float:
-    n, counts = len(data), np.bincount(data.labels, minlength=data.classes)
-    by_class, squares, (mean, mean_squares, paired) = np.split(sums, [data.classes, 2 * data.classes])
+def _gain_and_variance(n: int, counts: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
+    """S - E S and Var S; a variance of rounding errors is 0."""
+    by_class, squares, (mean, mean_squares, paired) = np.split(sums, [len(counts), 2 * len(counts)])
     centre = mean / n
     # sum over i, j of (s_i(y_j) - mean_i - mean(y_j) + centre)^2
     spread = counts @ squares - n * mean_squares - n * (counts @ (by_class / n - centre) ** 2)
     variance = spread / (n - 1) if n > 1 else 0.0
-    if variance <= 1e-18 * max(1.0, abs(centre)) ** 2:
-        return 0.0
-    return float((paired - n * centre) / math.sqrt(variance))
+    return paired - n * centre, variance if variance > 1e-18 * max(1.0, abs(centre)) ** 2 else 0.0
 
 
-def _sums_of_options(z: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _sums_of_options(z: np.ndarray, s: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The same, where the random label is one of the sample's own options."""
     there = ~is_missing(z)
     count = total(there.astype(np.float64))
-    s = np.where(there, _scores(z), 0.0)
-    away = np.where(there, s - total(s) / count, 0.0)
+    away = np.where(there, s - total(np.where(there, s, 0.0)) / count, 0.0)
     return np.array([away[label_index(y)].sum(), (away * away / count).sum()])
 
 
-def _away_of_options(sums: np.ndarray) -> float:
-    paired, variance = sums
-    return float(paired / math.sqrt(variance)) if variance > 0 else 0.0
-
-
-def _of_pairing(data: LogitSet, *, fitted: bool = False) -> list[str]:
-    found = _read_pairing(data)
-    never_wrong = _never_wrong(data) if fitted and not found.wrong else []
+def _of_pairing(data: LogitSet, *, fitted: bool = False) -> str:
+    found, n = read_pairing(data), len(data)
+    never_wrong = ""
+    if fitted and not found.wrong:
+        never_wrong = (
+            f"None of the {n:,} samples to fit on is misclassified: the best temperature tends to 0, which makes "
+            "every prediction certain. Fit on more samples, or on some that the model was not trained on."
+        )
     if len(np.unique(data.labels)) < 2:
         return never_wrong
-    if step := _swapped(data, found.predicted):
-        return [_changed_places(step)]
+    if step := swapped_classes(data, found.predicted):
+        return _changed_places(step)
     if absent := _predicted_but_no_label(data, found):
-        return [_no_class(data, found, absent)]
-    away = found.away
-    if away < -FAR:
-        return [
-            f"The labels get smaller probabilities than labels in a random order would ({-away:.0f} standard errors): "
-            "is the sign of the scores turned, or are the classes in another order than that of the labels?"
-        ]
-    if below_chance := _below_chance(data, found):
-        return [below_chance]
-    if away < FAR and found.short > FAR:  # predictions that promise no more need not be of other samples
-        return [
+        return _of_absent(data, found, absent)
+    if found.away < -FAR:
+        return (
+            f"The labels get smaller probabilities than labels in a random order would ({-found.away:.0f} standard "
+            "errors): is the sign of the scores turned, or are the classes in another order than that of the labels?"
+        )
+    # the share of the most frequent class is no reference: a sound model of balanced classes may be below it
+    right, chance = n - found.wrong, 1 / data.classes
+    independent = _independent(data, np.ones(n, dtype=bool))
+    if data.layout != "options" and right / n - chance <= -FAR * math.sqrt(chance * (1 - chance) / independent):
+        return (
+            f"{right:,} of {n:,} predictions are right, fewer than of a guess at random among {data.classes} classes "
+            f"({n * chance:,.0f}): is every column a class, and in the order of the labels?"
+        )
+    if found.away < FAR and found.short > FAR:  # predictions that promise no more need not be of other samples
+        return (
             "The predictions say no more of the labels than of labels in a random order "
-            f"({away:.1f} standard errors over {len(data):,} samples): are samples and labels in the same order, and "
-            "of the same model?"
-        ]
+            f"({found.away:.1f} standard errors over {n:,} samples): are samples and labels in the same order, and of "
+            "the same model?"
+        )
     return never_wrong
 
 
@@ -204,76 +191,43 @@ def _predicted_but_no_label(data: LogitSet, found: _Pairing) -> list[int]:
         return []
     predicted, known = np.bincount(found.predicted, minlength=data.classes), np.unique(data.labels)
     among_others = predicted[known].sum()
-    hits = 1 - found.wrong / len(data)
-    right = min(1.0, hits * len(data) / among_others) / 2 if among_others else 1 / data.classes
-    enough = max(float(_FEW), _log_chance() / math.log1p(-right) if right > 0 else math.inf)
+    right = min(1.0, (len(data) - found.wrong) / among_others) / 2 if among_others else 1 / data.classes
+    log_chance = math.log(0.5 * math.erfc(FAR / math.sqrt(2)))  # that a normal variable is so far below its mean
+    enough = max(float(_FEW), log_chance / math.log1p(-right) if right > 0 else math.inf)
     many = np.setdiff1d(np.flatnonzero(predicted >= max(_FEW, _MANY * len(data))), known)
     often = [int(k) for k in many if _independent(data, found.predicted == k) >= enough]
     return sorted(often, key=lambda k: -predicted[k])
 
 
-def _log_chance() -> float:
-    """Log-probability that a normal variable lies `FAR` standard deviations below its mean."""
-    return math.log(0.5 * math.erfc(FAR / math.sqrt(2)))
-
-
 def _independent(data: LogitSet, chosen: np.ndarray) -> float:
-    """Effective number of groups of the chosen samples (Kish 1965)."""
-    if data.groups is None:
-        return float(chosen.sum())
-    sizes = np.bincount(np.unique(data.groups[chosen], return_inverse=True)[1]).astype(np.float64)
-    return float(sizes.sum() ** 2 / np.square(sizes).sum()) if len(sizes) else 0.0
+    """Effective number of groups of the chosen samples, of which there are some (Kish 1965)."""
+    return Design(groups=None if data.groups is None else data.groups[chosen]).effective(int(chosen.sum()))
 
 
-def _no_class(data: LogitSet, found: _Pairing, absent: list[int]) -> str:
-    def shown(k: int) -> str:
-        return repr(data.class_names[k]) if data.class_names else str(k)
-
+def _of_absent(data: LogitSet, found: _Pairing, absent: list[int]) -> str:
     first, n = absent[0], len(data)
-    without = np.setdiff1d(np.arange(data.classes), [first, *data.labels])
-    others = f", nor {', '.join(map(shown, without))}" if 0 < len(without) <= _SHOWN else ""
+    without = [int(k) for k in np.setdiff1d(np.arange(data.classes), [first, *data.labels])]
+    others = f", nor {', '.join(_name(data, k) for k in without)}" if 0 < len(without) <= _SHOWN else ""
     name = data.class_names[first] if data.class_names else ""
     remedy = f"say so (--weights {name}, --groups {name}) or leave it out" if name else "leave it out"
-    count = int((found.predicted == first).sum())
     return (
-        f"Column {shown(first)} is the prediction of {count:,} of {n:,} samples, and no label is it{others}: "
-        f"does it hold no class' scores, but weights, groups or something else? Then {remedy}. Or are the samples of "
-        "that class missing?"
+        f"Column {_name(data, first)} is the prediction of {int((found.predicted == first).sum()):,} of {n:,} samples, "
+        f"and no label is it{others}: does it hold no class' scores, but weights, groups or something else? Then "
+        f"{remedy}. Or are the samples of that class missing?"
     )
 
 
-def _below_chance(data: LogitSet, found: _Pairing) -> str:
-    """A sentence if the accuracy is significantly below that of random guessing, else ''.
-
-    The share of the most frequent class is no reference: a sound model trained on balanced classes may be below it.
-    """
-    if data.layout == "options":
-        return ""
-    n, chance = len(data), 1 / data.classes
-    right, independent = n - found.wrong, _independent(data, np.ones(n, dtype=bool))
-    if right / n - chance > -FAR * math.sqrt(chance * (1 - chance) / independent):
-        return ""
-    return (
-        f"{right:,} of {n:,} predictions are right, fewer than of a guess at random among {data.classes} classes "
-        f"({n * chance:,.0f}): is every column a class, and in the order of the labels?"
-    )
-
-
-def swapped_classes(data: LogitSet) -> dict[int, int]:
-    """Class -> label of most of its predictions, for permuted classes; {} if there are none.
+def swapped_classes(data: LogitSet, predicted: np.ndarray) -> dict[int, int]:
+    """Class -> label of most of its predictions (n,), for permuted classes; {} if there are none.
 
     A class counts with at least 5 predictions, more than half of them with that label. Permuted classes are a shift by
     one of at least three and at least half of the classes, or else cycles.
     """
-    return _swapped(data, _read_pairing(data).predicted)
-
-
-def _swapped(data: LogitSet, predicted: np.ndarray) -> dict[int, int]:
     classes = data.classes
     if classes**2 > _MATRIX or data.layout == "options":
         return {}
     matrix = np.bincount(predicted * classes + data.labels, minlength=classes**2).reshape(classes, classes)
-    counts, most, k = matrix.sum(1), matrix.argmax(1), np.arange(len(matrix))
+    counts, most, k = matrix.sum(1), matrix.argmax(1), np.arange(classes)
     enough = counts >= _FEW
     clear = enough & (matrix[k, most] > counts / 2) & (most != k)
     step = {int(one): int(most[one]) for one in np.flatnonzero(clear)}
@@ -295,23 +249,16 @@ def _comes_back(start: int, step: dict[int, int]) -> bool:
 def _changed_places(step: dict[int, int]) -> str:
     away = {label - k for k, label in step.items()}
     if len(step) >= 3 and away in ({1}, {-1}):
-        more, ask = (
-            ("more", "do the labels count from 1") if away == {1} else ("less", "does another column come first")
-        )
+        more, ask = ("more", "do the labels count from 1")
+        if away == {-1}:
+            more, ask = ("less", "does another column come first")
         return f"Most predictions of a class have the label that is one {more}, for {len(step)} classes: {ask}?"
-    shown = ", ".join(f"{k} has {label}" for k, label in list(step.items())[:5])
-    others = f", and {len(step) - 5} others" if len(step) > 5 else ""
+    shown = ", ".join(f"{k} has {label}" for k, label in list(step.items())[:_SHOWN])
+    others = f", and {len(step) - _SHOWN} others" if len(step) > _SHOWN else ""
     return (
         f"Classes have changed places, as the labels of most of their predictions say: {shown}{others}. "
         "Are the columns in the order in which the labels count the classes?"
     )
-
-
-def _never_wrong(data: LogitSet) -> list[str]:
-    return [
-        f"None of the {len(data):,} samples to fit on is misclassified: the best temperature tends to 0, which makes "
-        "every prediction certain. Fit on more samples, or on some that the model was not trained on."
-    ]
 
 
 # --- the numbers ----------------------------------------------------------------------------
@@ -321,39 +268,34 @@ def _looked_at(data: LogitSet) -> np.ndarray:
     return np.asarray(data.logits[slice(0, _LOOKED_AT)], dtype=np.float64)
 
 
-def _no_classes(data: LogitSet) -> list[str]:
-    """Check for a column that does not hold the scores of a class: [] or one sentence on the first.
+def _no_class(data: LogitSet) -> str:
+    """Check for a column that does not hold the scores of a class: '' or a sentence on the first.
 
     Whole numbers are a sign only if they vary (a reference class is constant) and other columns are not whole (logits
     of a quantised network may all be).
     """
     z = _looked_at(data)
-    labels, first = data.labels[: len(z)], z[:_AT_FIRST]
-    whole_at_first = first == np.round(first)
+    whole_at_first = z[:_AT_FIRST] == np.round(z[:_AT_FIRST])
     constant = (z == z[0]).all(0)
-    whole = [int(k) for k in np.flatnonzero(whole_at_first.all(0) & ~constant) if _is_whole(z[:, k])]
+    whole = [int(k) for k in np.flatnonzero(whole_at_first.all(0) & ~constant) if (z[:, k] == np.round(z[:, k])).all()]
     others_real = ~constant & (whole_at_first.mean(0) < 0.5)
     for k in whole:
         others = np.delete(np.arange(z.shape[1]), k)
         beside_real = bool(others_real[others].any() and (others_real | constant)[others].all())
-        if words := _what_it_is(z, labels, k, beside_real):
-            name = repr(data.class_names[k]) if data.class_names else str(k)
-            return [f"Column {name} {words}"]
+        if words := _what_it_is(z, data.labels[: len(z)], k, beside_real):
+            return f"Column {_name(data, k)} {words}: leave it out."
     counting = [k for k in whole if _counts_samples(z[:, k]) and len(whole) <= z.shape[1] / 2]
-    return [_index(counting[0])] if counting else []
-
-
-def _is_whole(column: np.ndarray) -> bool:
-    return bool((column == np.round(column)).all())
+    if not counting:
+        return ""
+    return (
+        f"Column {counting[0]} has a whole number of its own for every sample, as an index does and no class: leave it "
+        "out."
+    )
 
 
 def _counts_samples(column: np.ndarray) -> bool:
     """Whether each number occurs once."""
     return len(column) > _ENOUGH and len(np.unique(column)) == len(column)
-
-
-def _index(k: int) -> str:
-    return f"Column {k} has a whole number of its own for every sample, as an index does and no class: leave it out."
 
 
 def _what_it_is(z: np.ndarray, labels: np.ndarray, k: int, beside_real: bool) -> str:
@@ -363,63 +305,37 @@ def _what_it_is(z: np.ndarray, labels: np.ndarray, k: int, beside_real: bool) ->
         return ""
     sure = beside_real or len(np.unique(column)) > 2  # one of two classes may be 0 and 1, as its label
     if sure and (column == labels).all():
-        return f"is the label of each of the {n:,} samples: leave it out."
+        return f"is the label of each of the {n:,} samples"
     if sure and z.shape[1] > 2 and (column == np.delete(z, k, 1).argmax(1)).all():
-        return (
-            f"is the prediction of the others, the number of the highest, of each of the {n:,} samples: leave it out."
-        )
+        return f"is the prediction of the others, the number of the highest, of each of the {n:,} samples"
     if beside_real and n > _WHOLE and column.min() >= 0:  # logits that were clipped have other ends
         return (
             f"holds whole numbers alone, from {column.min():g} to {column.max():g}, and the others do not, as a "
-            "prediction, a label or a count does and no class' scores: leave it out."
+            "prediction, a label or a count does and no class' scores"
         )
     return ""
 
 
-def _of_numbers(data: LogitSet, given: Given) -> list[str]:
+def _of_numbers(data: LogitSet, given: Given) -> str:
     if given != "logits":
-        return []
+        return ""
     z, one_column = _looked_at(data), data.layout in ("binary", "multi-label")
     z = z[:, 1:] if one_column else z
     low, high = z.min(), z.max()
     if low < 0:
-        return []
+        return ""
     if high <= 1:
-        remedy = "say --given probs if they are the probability of the positive class" if one_column else ""
-        remedy = remedy or "give probabilities that sum to 1 as such"
-        return [
+        remedy = "give probabilities that sum to 1 as such"
+        if one_column:
+            remedy = "say --given probs if they are the probability of the positive class"
+        return (
             f"All numbers lie in [0, 1], from {low:.3g} to {high:.3g}, as rounded probabilities do, or those of "
             f"one class each (a sigmoid's), and logits seldom: {remedy}, or give the logits."
-        ]
+        )
     if _like_percentages(z, data.labels[: len(z)]):
         which = f"lie in [0, 100], from {low:.3g} to {high:.3g}" if one_column else "sum to 100 in every sample"
-        return [f"The numbers {which}, as percentages do and logits do not: divide by 100 and say --given probs."]
-    return []
-
-
-def _labels_of_nothing(data: LogitSet, given: Given) -> int:
-    if given != "probs":
-        return 0
-
-    def chunk(z: np.ndarray, y: np.ndarray) -> int:
-        return int(np.count_nonzero(z[label_index(y)] < _NOTHING))
-
-    return sum(Samples(data.logits, data.labels).map(chunk))
-
-
-def _rounded(data: LogitSet, given: Given) -> list[str]:
-    """Check for labels whose probability was rounded to 0."""
-    count = _labels_of_nothing(data, given)
-    if not count:
-        return []
-    z = _looked_at(data)
-    rounding = rounding_of(np.where(z < _NOTHING, 0.0, np.exp(np.minimum(z, 0.0))))
-    if rounding is None:
-        return []
-    return [
-        f"The probabilities are rounded to {rounding.words}, and {count:,} of {len(data):,} labels have 0, whose "
-        "logarithm is not known and decides the fits: give more digits, or the logits."
-    ]
+        return f"The numbers {which}, as percentages do and logits do not: divide by 100 and say --given probs."
+    return ""
 
 
 def _like_percentages(z: np.ndarray, labels: np.ndarray) -> bool:
@@ -428,38 +344,44 @@ def _like_percentages(z: np.ndarray, labels: np.ndarray) -> bool:
         return bool(20 < z.max() <= 100 and (z.max() > 50 or labels.mean() < 0.5))
     if len(np.unique(z[:_AT_FIRST])) <= 2:  # one-hot predictions times a number
         return False
-    off = np.abs(z.sum(1) - 100).max()
-    return bool(off <= min(_HUNDRED, max(1.0, z.shape[1] / 2)))
+    return bool(np.abs(z.sum(1) - 100).max() <= min(_HUNDRED, max(1.0, z.shape[1] / 2)))
 
 
-def _in_common(validation: LogitSet, test: LogitSet) -> list[str]:
+def _labels_of_nothing(data: LogitSet, given: Given) -> int:
+    if given != "probs":
+        return 0
+    found = Samples(data.logits, data.labels).total(lambda z, y: np.count_nonzero(z[label_index(y)] < _NOTHING))
+    return int(found)
+
+
+def _rounded(data: LogitSet, given: Given) -> str:
+    """Check for labels whose probability was rounded to 0."""
+    if not (count := _labels_of_nothing(data, given)):
+        return ""
+    z = _looked_at(data)
+    rounding = rounding_of(np.where(z < _NOTHING, 0.0, np.exp(np.minimum(z, 0.0))))
+    if rounding is None:
+        return ""
+    return (
+        f"The probabilities are rounded to {rounding.words}, and {count:,} of {len(data):,} labels have 0, whose "
+        "logarithm is not known and decides the fits: give more digits, or the logits."
+    )
+
+
+def _in_common(validation: LogitSet, test: LogitSet) -> str:
     """Check for test samples in the validation set; skipped if that set itself has many duplicates."""
-    seen, asked = _rows(validation), _rows(test)
-    if len(np.unique(seen)) < 0.9 * len(seen):
-        return []
+    seen, asked = _hashes(validation), _hashes(test)
     common = int(np.isin(asked, seen).sum())
-    if common <= max(2, _IN_COMMON * len(asked)):
-        return []
-    return [
+    if len(np.unique(seen)) < 0.9 * len(seen) or common <= max(2, _IN_COMMON * len(asked)):
+        return ""
+    return (
         f"{common:,} of {len(asked):,} test samples stand among those to fit on, too: what is measured on them is not "
         "what new samples would show."
-    ]
+    )
 
 
-def _groups_in_common(validation: LogitSet, test: LogitSet) -> list[str]:
-    if validation.groups is None or test.groups is None:
-        return []
-    common, groups = len(np.intersect1d(validation.groups, test.groups)), len(np.unique(test.groups))
-    if not common:
-        return []
-    return [
-        f"{common:,} of the {groups:,} groups of the test set stand among those to fit on, too: samples of a group are "
-        "not independent, so what is measured on them is not what new groups would show."
-    ]
-
-
-def _rows(data: LogitSet) -> np.ndarray:
-    """A hash of each row, (n,): equal for equal rows."""
+def _hashes(data: LogitSet) -> np.ndarray:
+    """A number for each row, (n,): equal for equal rows."""
     weights = np.random.default_rng(0).normal(size=data.classes)
 
     def mixed(z: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
@@ -467,3 +389,15 @@ def _rows(data: LogitSet) -> np.ndarray:
 
     (found,) = Samples(data.logits, data.labels).gather(mixed)
     return found
+
+
+def _groups_in_common(validation: LogitSet, test: LogitSet) -> str:
+    if validation.groups is None or test.groups is None:
+        return ""
+    common, groups = len(np.intersect1d(validation.groups, test.groups)), len(np.unique(test.groups))
+    if not common:
+        return ""
+    return (
+        f"{common:,} of the {groups:,} groups of the test set stand among those to fit on, too: samples of a group are "
+        "not independent, so what is measured on them is not what new groups would show."
+    )

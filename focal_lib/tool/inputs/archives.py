@@ -14,7 +14,6 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,18 +26,10 @@ from focal_lib.calibration.memory import require_memory
 _LONGEST_HEADER = 10_000  # NumPy's own bound, here asked before the header is read
 _KINDS = "biufcSUmM"
 _NO_HEADER = (ValueError, EOFError, SyntaxError, TypeError, KeyError, OverflowError, RecursionError, MemoryError)
+_NO_HEADER += (tokenize.TokenError,)
 # what zipfile and the decompressors raise on damage, an encrypted member and a method there is not among it
-_NO_ARCHIVE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    OverflowError,
-    RuntimeError,
-)
+_NO_ARCHIVE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError)
+_NO_ARCHIVE += (OverflowError, RuntimeError)
 _BLOCK = 2**20
 _MOST_INFLATED, _FREE_TO_INFLATE = 200, 2**28  # numbers from a network shrink by a quarter, not two hundredfold
 
@@ -89,7 +80,7 @@ def read_header(stream: IO[bytes], what: str) -> Header:
             raise ValueError
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         found = Header(*read(io.BytesIO(length + stream.read(count))))
-    except (*_NO_HEADER, tokenize.TokenError):
+    except _NO_HEADER:
         raise ValueError(f"{what}. It is not.") from None
     if found.dtype.kind not in _KINDS or found.dtype.itemsize == 0:  # NumPy would unpickle objects
         raise ValueError(f"{what}. It holds objects or records.")
@@ -122,9 +113,11 @@ class Npz:
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         self.path, self._archive = path, archive
-        members = [(_array_name(entry.filename), entry) for entry in archive.infolist()]
-        self._members = dict(members)
-        self._twice = {name for name, count in Counter(name for name, _ in members).items() if count > 1}
+        self._members: dict[str, list[zipfile.ZipInfo]] = {}
+        for entry in archive.infolist():
+            name = entry.filename.removesuffix(".npy")
+            shown = "".join(letter if letter.isprintable() else "?" for letter in name)  # as messages can show it
+            self._members.setdefault(shown, []).append(entry)
 
     @property
     def names(self) -> set[str]:
@@ -133,34 +126,24 @@ class Npz:
     def __getitem__(self, name: str) -> np.ndarray:
         """Raises ValueError: no array of numbers, damage, more than the archive can hold or than fits into memory."""
         what = f"{name} in {self.path.name} must be an array of numbers"
-        if name in self._twice:
+        entry, *others = self._members[name]
+        if others:
             raise ValueError(f"{what}. It stands in the archive more than once.")
-        entry = self._members[name]
         try:
             with self._archive.open(entry) as stream:
-                return self._read(stream, entry, what)
+                header = read_header(stream, "no array")
+                size = entry.file_size - stream.tell()
+                if header.size != size:
+                    _refuse_size(what, header, size)
+                check_not_inflated(header.size, entry.compress_size, what)
+                found = _filled(stream, header, what)
+                if stream.read(1):  # at its end the archive compares its checksum
+                    raise ValueError(f"{what}. It goes on after {header}.")
+                return found
         except _NO_ARCHIVE as error:
             if isinstance(error, ValueError) and str(error).startswith(what):
                 raise
             raise ValueError(f"{what}. It holds objects, or is damaged.") from None
-
-    def _read(self, stream: IO[bytes], entry: zipfile.ZipInfo, what: str) -> np.ndarray:
-        try:
-            header = read_header(stream, what)
-        except ValueError:
-            raise ValueError(f"{what}. It holds objects, or is damaged.") from None
-        if header.size != entry.file_size - stream.tell():
-            _refuse_size(what, header, entry.file_size - stream.tell())
-        check_not_inflated(header.size, entry.compress_size, what)
-        found = _filled(stream, header, what)
-        if stream.read(1):  # at its end the archive compares its checksum
-            raise ValueError(f"{what}. It goes on after {header}.")
-        return found
-
-
-def _array_name(member: str) -> str:
-    """As messages can show it."""
-    return "".join(letter if letter.isprintable() else "?" for letter in member.removesuffix(".npy"))
 
 
 @contextmanager
@@ -204,13 +187,11 @@ def _filled(stream: IO[bytes], header: Header, what: str) -> np.ndarray:
         flat = np.empty(math.prod(header.shape), header.dtype)
     except (MemoryError, ValueError):
         raise ValueError(f"{what}. {header} do not fit into memory.") from None
-    raw = flat.view(np.uint8)
-    for start in range(0, len(raw), _BLOCK):
-        part = stream.read(min(_BLOCK, len(raw) - start))
-        while len(part) < min(_BLOCK, len(raw) - start):
-            more = stream.read(min(_BLOCK, len(raw) - start) - len(part))
-            if not more:
-                raise ValueError(f"{what}. It ends early: its header says {header}.")
-            part += more
-        raw[start : start + len(part)] = np.frombuffer(part, np.uint8)
+    raw, at = memoryview(flat.view(np.uint8)), 0
+    while at < len(raw):
+        part = stream.read(min(_BLOCK, len(raw) - at))
+        if not part:
+            raise ValueError(f"{what}. It ends early: its header says {header}.")
+        raw[at : at + len(part)] = part
+        at += len(part)
     return flat.reshape(header.shape, order="F" if header.by_column else "C")

@@ -34,15 +34,14 @@ from focal_lib.calibration.logit_sets import (
     convert,
 )
 from focal_lib.calibration.memory import require_memory
-from focal_lib.tool.inputs.names import check_weights, numbers_of_classes
-from focal_lib.tool.inputs.parts import Part, as_array
+from focal_lib.tool.inputs.parts import Part, as_array, check_weights, numbers_of_classes
 from focal_lib.validation import check_labels, check_number
 
 IGNORED = 255  # the label of pixels that are nothing, where there are no more classes than that
 PADDING = -100  # torch's label of what does not count, which no class can have
 PIXELS = 1000  # of each image
 _WORK = 6  # times the memory of ragged options: they are copied, converted, calibrated
-_NO_NOTES: tuple[str, ...] = ()
+Notes = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -122,9 +121,7 @@ def find_layout(scores: np.ndarray, labels: np.ndarray, what: str = "") -> Layou
                 f"{what}scores {scores.shape} may have the classes second or last: say layout segmentation or tokens."
             )
         if first or last:
-            if scores.shape[1 if first else -1] == 1:
-                return "binary"
-            return "segmentation" if first else "tokens"
+            return "binary" if scores.shape[1 if first else -1] == 1 else "segmentation" if first else "tokens"
     return "classes"
 
 
@@ -134,9 +131,8 @@ def _class_axis_first(scores: np.ndarray, labels: np.ndarray) -> bool:
 
 def _is_ragged(scores: Any) -> bool:
     """A list of rows of different lengths."""
-    if not isinstance(scores, list | tuple) or not all(hasattr(row, "__len__") for row in scores):
-        return False
-    return len({len(row) for row in scores}) > 1
+    rows = isinstance(scores, list | tuple) and all(hasattr(row, "__len__") for row in scores)
+    return rows and len({len(row) for row in scores}) > 1
 
 
 def ragged_as_array(rows: Any) -> np.ndarray:
@@ -159,11 +155,11 @@ class _Found:
     layout: Layout
     logits: np.ndarray | SelectedSamples
     labels: np.ndarray
-    sample: np.ndarray | None = None  # None: each of its own
-    entry: np.ndarray | None = None
+    sample: np.ndarray
+    entry: np.ndarray
+    notes: Notes = ()
     grouped: bool = False
     sliced_by: int = 0  # entries of the second axis that are slices of their own
-    notes: tuple[str, ...] = ()
 
 
 def _classes(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
@@ -172,27 +168,32 @@ def _classes(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str
             f"{what}logits must be numbers of shape (n, K) with labels (n,), or (n,), (n, L), (N, K, H, W), "
             f"(B, T, K) with labels (n,), (n, L), (N, H, W), (B, T). Got {scores.shape} and labels {labels.shape}."
         )
-    if labels.shape == (scores.shape[1],) != (len(scores),):
+    n, k = scores.shape
+    if labels.shape == (k,) != (n,):
         raise ValueError(
             f"{what}logits must have a row for each sample. Got {scores.shape} and {len(labels)} labels: are they "
             "transposed? Then give logits.T."
         )
-    if scores.shape[1] < 2:
+    if k < 2:
         raise ValueError(f"{what}logits must have samples, and K >= 2 columns. Got {scores.shape}.")
-    n, k = scores.shape
-    kept, notes = None, _NO_NOTES
-    if reading.ignore_index is not None and labels.shape == (n,):
-        kept = np.flatnonzero(labels != reading.ignore_index)
-        labels, notes = labels[kept], _left_out(n - len(kept), n, "samples", reading.ignore_index)
-        n = len(kept)
-    labels = _plain_labels(labels, n, k, f"{what}labels")
+    kept, notes = np.arange(n), ()
+    if labels.shape == (n,):
+        kept, notes = _kept(labels, reading, "samples")
+        labels = labels[kept]
+    labels = _plain_labels(labels, len(kept), k, f"{what}labels")
     if isinstance(scores, np.memmap):
-        selected = SelectedSamples(scores, np.arange(n) if kept is None else kept, reading.given)
-        check_given(scores, np.zeros(len(scores), dtype=np.int64), reading.given, f"{what}logits")
-        return _Found("classes", selected, labels, kept, kept, notes=notes)
-    scores = scores if kept is None else scores[kept]
+        check_given(scores, np.zeros(n, dtype=np.int64), reading.given, f"{what}logits")
+        return _Found("classes", SelectedSamples(scores, kept, reading.given), labels, kept, kept, notes)
+    scores = scores if len(kept) == n else scores[kept]
     check_given(scores, labels, reading.given, f"{what}logits")
-    return _Found("classes", convert(scores, reading.given), labels, kept, kept, notes=notes)
+    return _Found("classes", convert(scores, reading.given), labels, kept, kept, notes)
+
+
+def _kept(labels: np.ndarray, reading: Reading, kind: str) -> tuple[np.ndarray, Notes]:
+    """Places in labels.ravel() of those that are not to be ignored, and a note on the others."""
+    flat, ignored = labels.ravel(), reading.ignore_index
+    kept = np.arange(flat.size) if ignored is None else np.flatnonzero(flat != ignored)
+    return kept, _left_out(flat.size - len(kept), flat.size, kind, ignored)
 
 
 def _plain_labels(labels: np.ndarray, n: int, classes: int, name: str) -> np.ndarray:
@@ -228,19 +229,16 @@ def _binary(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str)
     if scores.shape != labels.shape:
         raise ValueError(f"{what}labels must have the shape of the scores, {scores.shape}. Got {labels.shape}.")
     if scores.ndim == 1:
-        kept, notes = np.arange(len(scores)), _NO_NOTES
-        if reading.ignore_index is not None:
-            kept = np.flatnonzero(labels != reading.ignore_index)
-            notes = _left_out(len(scores) - len(kept), len(scores), "samples", reading.ignore_index)
-        logits = binary_logits(scores[kept], reading.given, f"{what}scores")
-        return _Found("binary", logits, _zeros_and_ones(labels[kept], f"{what}labels"), kept, kept, notes=notes)
-    chosen, notes = _choose(labels, 2, reading, "pixels")
-    per_image = scores.reshape(len(scores), -1)
-    values = np.concatenate([per_image[image][index] for image, index in enumerate(chosen)])
-    sample, entry = _places(chosen, labels)
+        entry, notes = _kept(labels, reading, "samples")
+        sample, values = entry, scores[entry]
+    else:
+        chosen, notes = _choose(labels, 2, reading, "pixels")
+        sample, entry = _places(chosen, labels)
+        per_image = scores.reshape(len(scores), -1)
+        values = np.concatenate([image[index] for image, index in zip(per_image, chosen, strict=True)])
     truth = _zeros_and_ones(labels.ravel()[entry], f"{what}labels")
     logits = binary_logits(values, reading.given, f"{what}scores")
-    return _Found("binary", logits, truth, sample, entry, grouped=True, notes=notes)
+    return _Found("binary", logits, truth, sample, entry, notes, grouped=scores.ndim > 1)
 
 
 def binary_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
@@ -286,18 +284,15 @@ def _multi_label(scores: np.ndarray, labels: np.ndarray, reading: Reading, what:
             f"{labels.shape}."
         )
     n, width = scores.shape
-    kept, notes = np.arange(n * width), _NO_NOTES
-    if reading.ignore_index is not None:
-        kept = np.flatnonzero(labels.ravel() != reading.ignore_index)
-        notes = _left_out(n * width - len(kept), n * width, "labels", reading.ignore_index)
+    kept, notes = _kept(labels, reading, "labels")
     logits = binary_logits(np.asarray(scores).ravel()[kept], reading.given, f"{what}scores")
     truth = _zeros_and_ones(labels.ravel()[kept], f"{what}labels")
-    notes = (
+    shared = (
         f"{n:,} samples with {width} labels each: every label is a sample of one problem of two classes, with one "
-        "calibrator for all labels. Labels of a sample stay together in splits.",
-        *notes,
+        "calibrator for all labels. Labels of a sample stay together in splits."
     )
-    return _Found("multi-label", logits, truth, kept // width, kept, grouped=True, sliced_by=width, notes=notes)
+    sample = kept // width
+    return _Found("multi-label", logits, truth, sample, kept, (shared, *notes), grouped=True, sliced_by=width)
 
 
 def _segmentation(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
@@ -307,7 +302,8 @@ def _segmentation(scores: np.ndarray, labels: np.ndarray, reading: Reading, what
             f"{what}scores of segmentation must have shape (N, K, H, W), with labels (N, H, W). Got {scores.shape} and "
             f"{labels.shape}."
         )
-    return _positions("segmentation", scores, labels, reading, what)
+    k = scores.shape[1]
+    return _positions("segmentation", [image.reshape(k, -1).T for image in scores], labels, reading, what)
 
 
 def _tokens(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
@@ -316,35 +312,31 @@ def _tokens(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str)
             f"{what}scores of tokens must have shape (B, T, K), with labels (B, T). Got {scores.shape} and "
             f"{labels.shape}."
         )
-    return _positions("tokens", scores, labels, reading, what)
+    k = scores.shape[-1]
+    return _positions("tokens", [text.reshape(-1, k) for text in scores], labels, reading, what)
 
 
-def _positions(layout: Layout, scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
-    k = scores.shape[1 if layout == "segmentation" else -1]
-    chosen, notes = _choose(labels, k, reading, "pixels" if layout == "segmentation" else "tokens")
-    rows = []
-    for image, index in zip(scores, chosen, strict=True):
-        rows.append(image.reshape(k, -1).T[index] if layout == "segmentation" else image.reshape(-1, k)[index])
-    logits = np.ascontiguousarray(np.concatenate(rows))
+def _positions(layout: Layout, rows: list[np.ndarray], labels: np.ndarray, reading: Reading, what: str) -> _Found:
+    """Of rows (positions, K) for each image or sequence."""
+    chosen, notes = _choose(labels, rows[0].shape[1], reading, "pixels" if layout == "segmentation" else "tokens")
+    logits = np.ascontiguousarray(np.concatenate([own[index] for own, index in zip(rows, chosen, strict=True)]))
     sample, entry = _places(chosen, labels)
     found = _classes(logits, labels.ravel()[entry], Reading(reading.given), what)
-    return _Found(layout, found.logits, found.labels, sample, entry, grouped=True, notes=notes)
+    return _Found(layout, found.logits, found.labels, sample, entry, notes, grouped=True)
 
 
-def _choose(labels: np.ndarray, k: int, reading: Reading, kind: str) -> tuple[list[np.ndarray], tuple[str, ...]]:
+def _choose(labels: np.ndarray, k: int, reading: Reading, kind: str) -> tuple[list[np.ndarray], Notes]:
     """For each entry of the first axis, the positions that count, at most `pixels` of them."""
     ignored = [reading.ignore_index] if reading.ignore_index is not None else [PADDING] + [IGNORED] * (k <= IGNORED)
     random, flat = np.random.default_rng(reading.seed), labels.reshape(len(labels), -1)
     most = reading.pixels or flat.shape[1]
     counting = [np.flatnonzero(~np.isin(row, ignored)) for row in flat]
     chosen = [np.sort(random.choice(i, most, replace=False)) if len(i) > most else i for i in counting]
-    count, total = sum(map(len, counting)), labels.size
+    count, taken = sum(map(len, counting)), sum(map(len, chosen))
     if count == 0:
         raise ValueError(f"labels must be other than {ignored[0]}, the label of what is left out, somewhere.")
-    notes = _NO_NOTES
-    if count < total:
-        notes += _left_out(total - count, total, kind, " or ".join(map(str, ignored)))
-    if (taken := sum(map(len, chosen))) < count:
+    notes = _left_out(labels.size - count, labels.size, kind, " or ".join(map(str, ignored)))
+    if taken < count:
         whole = "images" if kind == "pixels" else "sequences"
         notes += (
             f"Of {count:,} {kind} {taken:,} were drawn at random, at most {most:,} of each of {len(labels):,} {whole} "
@@ -353,7 +345,7 @@ def _choose(labels: np.ndarray, k: int, reading: Reading, kind: str) -> tuple[li
     return chosen, notes
 
 
-def _left_out(count: int, total: int, kind: str, label: Any) -> tuple[str, ...]:
+def _left_out(count: int, total: int, kind: str, label: Any) -> Notes:
     return (f"{count:,} of {total:,} {kind} have the label {label} and were left out.",) if count else ()
 
 
@@ -374,12 +366,12 @@ def _options(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str
     if (wrong := ~there[np.arange(len(labels)), labels]).any():
         sample = int(wrong.argmax())
         raise ValueError(f"{what}labels must be options that there are. Got {labels[sample]} in sample {sample}.")
-    counts = there.sum(-1)
-    notes = (
+    counts, every = there.sum(-1), np.arange(len(labels))
+    note = (
         f"{len(labels):,} samples with {counts.min()} to {counts.max()} options each: what stands in a column differs "
-        "from sample to sample, so only methods that treat all columns alike can be fitted.",
+        "from sample to sample, so only methods that treat all columns alike can be fitted."
     )
-    return _Found("options", logits, labels, notes=notes)
+    return _Found("options", logits, labels, every, every, (note,))
 
 
 def option_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
@@ -411,34 +403,26 @@ _LAID_OUT = {
 
 
 def _with_columns(found: _Found, part: Part, shape: tuple[int, ...], what: str) -> LogitSet:
-    n = shape[0]
-
-    def of_each(values: np.ndarray) -> np.ndarray:
-        if values.shape == shape and len(shape) > 1:
-            return values.ravel() if found.entry is None else values.ravel()[found.entry]
-        return values if found.sample is None else values[found.sample]
-
+    n, names, slice_names = shape[0], part.class_names, None
     columns: dict[str, np.ndarray] = {}
     for name, values in (("groups", part.groups), ("slices", part.slices)):
+        if values is not None and values.shape != (n,):
+            raise ValueError(f"{what}{name} must have shape (n,) = ({n},). Got {values.shape}.")
         if values is not None:
-            if values.shape != (n,):
-                raise ValueError(f"{what}{name} must have shape (n,) = ({n},). Got {values.shape}.")
-            columns[name] = of_each(values)
+            columns[name] = values[found.sample]
     if part.weights is not None:
-        columns["weights"] = of_each(check_weights(part.weights, ((n,), shape), f"{what}weights"))
-    if found.grouped and found.sample is not None:
-        columns.setdefault("groups", found.sample.astype(np.int64))
-    slice_names = None
-    names = part.class_names
+        weights = check_weights(part.weights, ((n,), shape), f"{what}weights")
+        columns["weights"] = weights[found.sample] if weights.shape == (n,) else weights.ravel()[found.entry]
+    if found.grouped:
+        columns.setdefault("groups", found.sample)
+    wanted = found.sliced_by or found.logits.shape[1]
+    if names is not None and len(names) != wanted:
+        raise ValueError(f"{what}class_names must be {wanted}. Got {len(names)}.")
     if found.sliced_by:
-        if names is not None and len(names) != found.sliced_by:
-            raise ValueError(f"{what}class_names must be {found.sliced_by}. Got {len(names)}.")
-        if "slices" not in columns and found.entry is not None:
-            columns["slices"] = (found.entry % found.sliced_by).astype(np.int64)
+        if "slices" not in columns:
+            columns["slices"] = found.entry % found.sliced_by
             slice_names = names or tuple(f"label {index}" for index in range(found.sliced_by))
         names = None
-    elif names is not None and len(names) != found.logits.shape[1]:
-        raise ValueError(f"{what}class_names must be {found.logits.shape[1]}. Got {len(names)}.")
     if names is not None and len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{what}class_names must differ. Got {twice!r} twice.")

@@ -13,12 +13,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from focal_lib.calibration.memory import require_memory
 from focal_lib.tool.inputs.archives import require_file
-from focal_lib.tool.inputs.column_names import in_words
-from focal_lib.tool.inputs.parts import Column, Part
+from focal_lib.tool.inputs.parts import Column, Part, in_words
 
 _AMISS = 0.01  # of the questions may be told otherwise by their own acc: ties
 
@@ -34,28 +31,20 @@ def part_of_samples(path: Path, columns: Mapping[Column, str | None]) -> Part:
             that may be a place or a text, or that the file's own accuracy contradicts.
     """
     found: dict[str, list[Any]] = {own: [] for own, key in columns.items() if key is not None}
-    scores, labels, wrong, told = [], [], 0, 0
+    scores, labels, told = [], [], []
     for line, row, what in _questions(path):
         labels.append(_target(line, len(row), what))
         scores.append(row)
         if line.get("acc") is not None:
-            told += 1
-            wrong += (row.index(max(row)) == labels[-1]) != (float(line["acc"]) == 1)
+            told.append((row.index(max(row)) == labels[-1]) == (float(line["acc"]) == 1))
         for own, values in found.items():
             values.append(_value(line, str(columns[own]), what))  # type: ignore[index]
-    if wrong > max(1, _AMISS * told):
+    if (wrong := told.count(False)) > max(1, _AMISS * len(told)):
         raise ValueError(
-            f"{path.name} must have the targets that its own acc was computed with. Got {wrong} of {told} questions "
-            "whose acc says otherwise."
+            f"{path.name} must have the targets that its own acc was computed with. Got {wrong} of {len(told)} "
+            "questions whose acc says otherwise."
         )
-    return Part(
-        scores,
-        labels,
-        found.get("groups"),
-        found.get("slices"),
-        None if (weights := found.get("weights")) is None else np.array(weights),
-        layout="options",
-    )
+    return Part(scores, labels, layout="options", **found)  # type: ignore[arg-type]
 
 
 def scores_of_samples(path: Path) -> list[list[float]]:
@@ -76,38 +65,28 @@ def _questions(path: Path) -> Iterator[tuple[dict[str, Any], list[float], str]]:
             if not text.strip():
                 continue
             what = f"line {number} of {path.name}"
-            line = _line(text, what)
-            if (question := line.get("doc_id")) is not None:
-                if question in seen:
-                    raise ValueError(
-                        f"{what} must be a question of its own. Got doc_id {question} once more: one filter?"
-                    )
-                seen.add(question)
+            try:
+                line = json.loads(text)
+            except (ValueError, RecursionError):
+                line = None
+            if not isinstance(line, dict):
+                raise ValueError(f"{what} must be a JSON object, as lm-evaluation-harness writes. It is not.")
+            question = line.get("doc_id")
+            if question is not None and question in seen:
+                raise ValueError(f"{what} must be a question of its own. Got doc_id {question} once more: one filter?")
+            seen.add(question)
             yield line, _log_likelihoods(line, what), what
     if not what:
         raise ValueError(f"{path.name} must hold a question in each line. Got none.")
 
 
-def _line(text: bytes, what: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise ValueError(f"{what} must be a JSON object, as lm-evaluation-harness writes. It is not.")
-    return found
-
-
 def _log_likelihoods(line: dict[str, Any], what: str) -> list[float]:
-    responses = line.get("filtered_resps")
     try:
-        if not isinstance(responses, list):
+        pairs = line["filtered_resps"]
+        if not all(isinstance(pair, list) for pair in pairs):
             raise TypeError
-        pairs = [pair for pair in responses if isinstance(pair, list) and len(pair) == 2]
         found = [float(value) for value, _ in pairs]
-        if len(found) != len(responses):
-            raise TypeError
-    except (TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise ValueError(
             f"{what} must have [log-likelihood, is_greedy] of each option as filtered_resps, as tasks with options of "
             f"lm-evaluation-harness do. Got {in_words(line)}: of other predictions, save a table as csv or parquet."

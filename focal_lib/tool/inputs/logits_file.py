@@ -18,12 +18,10 @@ import pandas as pd
 
 from focal_lib.calibration.logit_sets import MISSING, Given, Layout, LogitSet, Sets
 from focal_lib.tool.inputs.archives import read_npy
-from focal_lib.tool.inputs.column_names import in_words
 from focal_lib.tool.inputs.layouts import PIXELS, Reading, lay_out
 from focal_lib.tool.inputs.lm_eval_file import part_of_samples
-from focal_lib.tool.inputs.names import numbers_of_values
 from focal_lib.tool.inputs.npz_file import parts_of_npz
-from focal_lib.tool.inputs.parts import Column, Part, as_array
+from focal_lib.tool.inputs.parts import Column, Part, as_array, in_words, numbers_of_values
 from focal_lib.tool.inputs.table_file import part_of_table
 
 _REMEDIES = {
@@ -105,19 +103,26 @@ def read_logits(
     """
     reading = Reading(given, layout, ignore_index, pixels, seed)
     columns: dict[Column, Any] = {"groups": groups, "slices": slices, "weights": weights}
-    names = None if class_names is None else tuple(map(str, class_names))
     if isinstance(data, LogitSet):
         data = {"all": data}
     if isinstance(data, dict) and data and all(isinstance(part, LogitSet) for part in data.values()) and test is None:
-        return _as_they_are(data, columns)
+        if own := [name for name, values in columns.items() if values is not None]:
+            raise ValueError(f"{own[0]} are part of a LogitSet: make it with them. Got both.")
+        return dict(_pairs(data))
     if isinstance(data, str | Path):
-        parts = _of_files(Path(data), given, labels, test, test_labels, label_column, columns)
+        files: dict[str, tuple[Any, Any]] = {"validation": (data, labels)}
+        if test is not None:
+            files["test"] = test, test_labels
+        elif test_labels is not None:
+            raise ValueError(f"--test-labels goes with --test. Got {Path(test_labels).name} alone.")
+        parts = _of_files(files, given, label_column, columns)
     else:
         if labels is not None or test_labels is not None or label_column is not None:
             named = Path(labels or test_labels or "").name or f"the column {label_column}"
             raise ValueError(f"labels of a file are for a file of logits. Got {named} and logits in memory.")
         parts = _of_memory(data, test, columns)
-    if names is not None:
+    if class_names is not None:
+        names = tuple(map(str, class_names))
         parts = {name: replace(part, class_names=_in_order(names, part)) for name, part in parts.items()}
     return _assembled(parts, reading)
 
@@ -132,13 +137,16 @@ def _in_order(names: tuple[str, ...], part: Part) -> tuple[str, ...]:
 
 def options_in_words(holds: Holds) -> dict[str, str]:
     """The arguments that describe the data, as text for a report; arrays are 'in memory'."""
-    usual = Holds(given="logits", pixels=PIXELS)
     found = {}
     for name, value in holds.items():
-        plain = isinstance(value, str | int | Path)
-        if value is not None and name != "given" and not (plain and value == usual.get(name)):
-            words = ", ".join(str(part) for part in value) if isinstance(value, tuple) else "in memory"
-            found[name] = Path(value).name if isinstance(value, Path) else str(value) if plain else words
+        if value is None or name == "given" or (name == "pixels" and value == PIXELS):
+            continue
+        if isinstance(value, Path):
+            found[name] = value.name
+        elif isinstance(value, str | int):
+            found[name] = str(value)
+        else:
+            found[name] = ", ".join(map(str, value)) if isinstance(value, tuple) else "in memory"
     return found
 
 
@@ -157,17 +165,13 @@ def _assembled(parts: dict[str, Part], reading: Reading) -> Sets:
         slice_names = found if own == "slices" else slice_names
     sets = {name: lay_out(name, part, reading) for name, part in parts.items()}
     if "test" in sets and parts["test"].groups is None:  # those that a layout makes are of each set alone
-        sets["test"] = _groups_after(sets["validation"], sets["test"])
+        first, second = sets["validation"].groups, sets["test"].groups
+        if first is not None and second is not None:
+            sets["test"] = replace(sets["test"], groups=second + int(first.max()) + 1)
     if slice_names is not None:
         sets = {name: replace(own, slice_names=slice_names) for name, own in sets.items()}
     widest = max(own.classes for own in sets.values())
     return {name: _padded(own, widest) if own.layout == "options" else own for name, own in sets.items()}
-
-
-def _groups_after(validation: LogitSet, test: LogitSet) -> LogitSet:
-    if validation.groups is None or test.groups is None:
-        return test
-    return replace(test, groups=test.groups + int(validation.groups.max()) + 1)
 
 
 def _padded(own: LogitSet, width: int) -> LogitSet:
@@ -175,39 +179,24 @@ def _padded(own: LogitSet, width: int) -> LogitSet:
     return replace(own, logits=np.pad(logits, ((0, 0), (0, width - own.classes)), constant_values=MISSING))
 
 
-def _as_they_are(sets: dict[str, LogitSet], columns: Mapping[Column, Any]) -> Sets:
-    if set(sets) not in ({"all"}, {"validation", "test"}):
-        raise _no_such_data(sets)
-    if given := [name for name, values in columns.items() if values is not None]:
-        raise ValueError(f"{given[0]} are part of a LogitSet: make it with them. Got both.")
-    return dict(sets)
-
-
 # --- from files -----------------------------------------------------------------------------
 
 
 def _of_files(
-    path: Path,
-    given: Given,
-    labels: str | Path | None,
-    test: Any,
-    test_labels: str | Path | None,
-    label_column: str | None,
-    columns: Mapping[Column, Any],
+    files: Mapping[str, tuple[Any, Any]], given: Given, label_column: str | None, columns: Mapping[Column, Any]
 ) -> dict[str, Part]:
-    if test is None:
-        if test_labels is not None:
-            raise ValueError(f"--test-labels goes with --test. Got {Path(test_labels).name} alone.")
-        return _of_file(path, given, labels, label_column, columns)
-    if not isinstance(test, str | Path):
-        raise ValueError(f"test must be a file where the data are one. Got {type(test).__name__}.")
-    found = {}
-    for name, own, own_labels in (("validation", path, labels), ("test", Path(test), test_labels)):
-        parts = _of_file(own, given, own_labels, label_column, columns)
+    """From pairs of a file and that of its labels, by the name of the set."""
+    for path, _ in files.values():
+        if not isinstance(path, str | Path):
+            raise ValueError(f"test must be a file where the data are one. Got {type(path).__name__}.")
+    found = {name: _of_file(Path(path), given, own, label_column, columns) for name, (path, own) in files.items()}
+    if len(found) == 1:
+        return found["validation"]
+    for name, parts in found.items():
         if "all" not in parts:
-            raise ValueError(f"{own.name} holds validation and test sets: --test goes with files of one set.")
-        found[name] = parts["all"]
-    return found
+            file = Path(files[name][0]).name
+            raise ValueError(f"{file} holds validation and test sets: --test goes with files of one set.")
+    return {name: parts["all"] for name, parts in found.items()}
 
 
 def _of_file(
@@ -243,10 +232,9 @@ def _of_npy(path: Path, labels: str | Path | None, columns: Mapping[Column, str 
         raise ValueError(f"the file of the labels must be .npy. Got {Path(labels).name}.")
     found: dict[str, Any] = {}
     for name, other in columns.items():
-        if other is not None:
-            if Path(other).suffix.lower() != ".npy":
-                raise ValueError(f"beside an npy file, {name} must be the path of another. Got {other}.")
-            found[name] = read_npy(Path(other))
+        if other is not None and Path(other).suffix.lower() != ".npy":
+            raise ValueError(f"beside an npy file, {name} must be the path of another. Got {other}.")
+        found[name] = None if other is None else read_npy(Path(other))
     return Part(read_npy(path, mapped=True), read_npy(Path(labels)), **found)
 
 
@@ -257,19 +245,25 @@ def _of_memory(data: Any, test: Any, columns: Mapping[Column, Any]) -> dict[str,
     if test is not None:
         if not _is_pair(data) or not _is_pair(test):
             raise ValueError("test must be (scores, labels), where data are (scores, labels) for validation.")
-        pairs = {"validation": data, "test": test}
-    elif isinstance(data, dict) and set(data) in ({"all"}, {"validation", "test"}):
-        pairs = data
-    elif _is_pair(data):
-        two = all(isinstance(part, tuple) and len(part) == 2 for part in data)
-        pairs = dict(zip(("validation", "test"), data, strict=True)) if two else {"all": data}
-    else:
-        raise _no_such_data(data)
-    found = {}
+        data = {"validation": data, "test": test}
+    pairs, found = _pairs(data), {}
     for index, (name, pair) in enumerate(pairs.items()):
-        own: dict[str, Any] = {column: _of_set(values, index, len(pairs), column) for column, values in columns.items()}
+        own = {column: _of_set(values, index, len(pairs), column) for column, values in columns.items()}
         found[name] = _part(pair, own)
     return found
+
+
+def _pairs(data: Any) -> dict[str, Any]:
+    """Sets by their names: 'all', or 'validation' and 'test'."""
+    if isinstance(data, dict) and set(data) in ({"all"}, {"validation", "test"}):
+        return data
+    if not _is_pair(data):
+        raise TypeError(
+            "data must be the path of a file, (logits, labels), two such pairs, or what read_logits gave. "
+            f"Got {type(data).__name__}."
+        )
+    two = all(isinstance(part, tuple) and len(part) == 2 for part in data)
+    return {"validation": data[0], "test": data[1]} if two else {"all": data}
 
 
 def _is_pair(data: Any) -> bool:
@@ -284,7 +278,7 @@ def _of_set(values: Any, index: int, count: int, name: str) -> Any:
     return values[index]
 
 
-def _part(pair: Any, columns: dict[str, Any]) -> Part:
+def _part(pair: Any, columns: dict[Column, Any]) -> Part:
     if isinstance(pair, LogitSet):
         raise TypeError("a LogitSet goes with others alone, {'validation': ..., 'test': ...}.")
     scores, labels = pair
@@ -292,10 +286,3 @@ def _part(pair: Any, columns: dict[str, Any]) -> Part:
     if isinstance(labels, pd.DataFrame) and names is not None:  # multi-label
         labels = labels.to_numpy()
     return Part(scores, as_array(labels), class_names=names, score_columns=names, **columns)
-
-
-def _no_such_data(data: Any) -> TypeError:
-    return TypeError(
-        "data must be the path of a file, (logits, labels), two such pairs, or what read_logits gave. "
-        f"Got {type(data).__name__}."
-    )

@@ -1,27 +1,37 @@
-"""csv and parquet files: a column for each class, one of labels, and those named for groups, slices and weights."""
+"""csv and parquet files: a column for each class, one of labels, and those named for groups, slices and weights.
+
+Sizes are checked before memory is allocated.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from focal_lib.tool.inputs.bounded_tables import read_csv_content, read_parquet
-from focal_lib.tool.inputs.column_names import (
+from focal_lib.calibration.memory import require_memory
+from focal_lib.tool.inputs.archives import check_not_inflated, require_file
+from focal_lib.tool.inputs.parts import (
+    Column,
+    Part,
     in_words,
     is_index_name,
     is_it,
     look_like_numbers,
     what_goes_with_samples,
 )
-from focal_lib.tool.inputs.parts import Column, Part
+from focal_lib.validation import check_package
 
 LABEL = "label"
 _NO_NUMBER = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"]
+_WIDTH = 8  # bytes of a number in a table
+_MOST_COLUMNS = 100_000  # pandas takes a millisecond for each
+_RAGGED = 4, 1_000_000  # cells of the table for each that is there, and how many are no matter
 
 
 def part_of_table(path: Path, label_column: str | None, columns: Mapping[Column, str | None]) -> Part:
@@ -42,7 +52,7 @@ def part_of_table(path: Path, label_column: str | None, columns: Mapping[Column,
         raise ValueError(f"{path.name} must have a line for each sample after the names of its columns. Got none.")
     names = list(frame.columns)
     labels = [label_column] if label_column in names else [part.strip() for part in label_column.split(",")]
-    for what, wanted in [("the label", name) for name in labels] + [(f"the {o}", n) for o, n in named.items()]:
+    for what, wanted in [("label", name) for name in labels] + list(named.items()):
         if wanted not in names:
             raise _no_column(path, wanted, what, names)
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -56,12 +66,10 @@ def part_of_table(path: Path, label_column: str | None, columns: Mapping[Column,
         raise ValueError(f"{len(labels)} label columns need as many columns of scores. Got {scores.shape[1]}.")
     for name in apart:
         _check_filled(path, name, frame[name])
-    values = numbers_of_columns(path, scores)
-    truth = frame[labels[0]].to_numpy() if len(labels) == 1 else frame[labels].to_numpy()
-    one = scores.shape[1] == 1
+    values, one = numbers_of_columns(path, scores), scores.shape[1] == 1
     return Part(
         values[:, 0] if one else values,
-        truth,
+        frame[labels[0] if len(labels) == 1 else labels].to_numpy(),
         class_names=None if one else tuple(scores.columns),
         score_columns=tuple(scores.columns),
         **{own: frame[name].to_numpy() for own, name in named.items()},  # type: ignore[arg-type]
@@ -74,7 +82,7 @@ def _no_column(path: Path, wanted: str, what: str, names: list[str]) -> ValueErr
             f"{path.name} must have names of columns in its first line. Got numbers, {in_words(names)}: is the header "
             "missing?"
         )
-    word = f"{wanted!r}, or one that --label-column names" if wanted == LABEL else f"{wanted!r}, of {what}"
+    word = f"{wanted!r}, or one that --label-column names" if wanted == LABEL else f"{wanted!r}, of the {what}"
     return ValueError(f"{path.name} must have a column {word}. Got {in_words(names)}{is_it(wanted, names)}")
 
 
@@ -88,11 +96,15 @@ def numbers_of_columns(path: Path, scores: pd.DataFrame) -> np.ndarray:
         raise ValueError(f"{path.name} must have a column of scores for each class. Got none.")
     if not len(scores):
         return np.zeros(scores.shape)
+    kinds = []
     for name, column in scores.items():
-        if column.dtype.kind not in "fiu":
-            raise ValueError(f"{path.name} must hold numbers. Got {column.dtype} in column {name}, {column.iloc[0]!r}.")
+        kind = column.dtype
+        if kind.kind not in "fiu":
+            raise ValueError(f"{path.name} must hold numbers. Got {kind} in column {name}, {column.iloc[0]!r}.")
         _check_filled(path, str(name), column)
-    return scores.to_numpy(dtype=np.result_type(*(_numpy_type(scores[name]) for name in scores.columns)))
+        # pandas' own types can hold missing values
+        kinds.append(kind if isinstance(kind, np.dtype) else f"{kind.kind}{kind.itemsize}")  # type: ignore[attr-defined]
+    return scores.to_numpy(dtype=np.result_type(*kinds))
 
 
 def check_classes(path: Path, scores: pd.DataFrame, named: Container[str] = ()) -> None:
@@ -111,8 +123,7 @@ def check_classes(path: Path, scores: pd.DataFrame, named: Container[str] = ()) 
                 f"column {name!r} of {path.name} is no class': leave it out, or say --{holds} {name}. If it is one, "
                 "name it otherwise."
             )
-        numbers = column.dtype.kind in "fiu"
-        counts = numbers and len(column) > 2 and (column.diff().iloc[1:] == 1).all()
+        counts = column.dtype.kind in "fiu" and len(column) > 2 and (column.diff().iloc[1:] == 1).all()
         if (is_index_name(str(name)) and name not in named) or counts:
             why = "it counts the samples" if counts else "its name is no class'"
             raise ValueError(f"{path.name} must have a column for each class, and label. Leave out {name!r}: {why}.")
@@ -124,10 +135,7 @@ def _check_filled(path: Path, name: str, column: pd.Series) -> None:
         raise ValueError(f"{path.name} must have every number. Got none in column {name} of sample {sample}.")
 
 
-def _numpy_type(column: pd.Series) -> np.dtype:
-    """Also of pandas' own types, which can hold missing values."""
-    kind = column.dtype
-    return kind if isinstance(kind, np.dtype) else np.dtype(f"{kind.kind}{kind.itemsize}")  # type: ignore[attr-defined]
+# --- files ----------------------------------------------------------------------------------
 
 
 def read_table(path: Path, as_text: Callable[[list[str]], list[str]], label_column: str = LABEL) -> pd.DataFrame:
@@ -138,15 +146,13 @@ def read_table(path: Path, as_text: Callable[[list[str]], list[str]], label_colu
         label_column: a column of labels, which may be text.
 
     Raises:
-        ValueError: another file.
+        ValueError: another file, damage, implausibly many columns or cells, or more than fits into memory.
+        OSError: it cannot be read.
+        ImportError: of parquet, pyarrow is not installed.
     """
     if path.suffix.lower() == ".parquet":
-        return read_parquet(path)
-    content = read_csv_content(path)
-    try:
-        names = next(csv.reader(io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")), [])
-    except (ValueError, csv.Error) as error:
-        raise _no_table(path, error) from None
+        return _read_parquet(path)
+    content, names = _read_csv_content(path)
     written = as_text(names)
     text = {*written, label_column}
     try:
@@ -170,3 +176,54 @@ def read_table(path: Path, as_text: Callable[[list[str]], list[str]], label_colu
 
 def _no_table(path: Path, error: Exception) -> ValueError:
     return ValueError(f"{path.name} must be a table of numbers, csv. It is not: {' '.join(str(error).split())}")
+
+
+def _read_csv_content(path: Path) -> tuple[bytes, list[str]]:
+    """The bytes of a csv file whose table fits into memory, estimated from its first two lines; and its header."""
+    size = require_file(path)
+    require_memory(3 * size, f"{path.name} ({size / 1e6:,.0f} MB)")
+    content = path.read_bytes()
+    if b"\0" in content:
+        encoding = ": save it as UTF-8" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+        raise ValueError(f"{path.name} must be text. Got a NUL byte at {content.index(0):,}{encoding}.")
+    try:
+        rows = csv.reader(io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""))
+        first, second = next(rows, []), next(rows, [])
+    except (ValueError, csv.Error) as error:
+        raise _no_table(path, error) from None
+    if len(first) == 1 and (other := re.search("[;\t|]", first[0])):
+        raise ValueError(f"{path.name} must have commas between columns, and decimal points. Got {other[0]!r}.")
+    lines, columns = content.count(b"\n") + content.count(b"\r") + 1, max(len(first), len(second))
+    if columns > _MOST_COLUMNS:
+        raise ValueError(f"{path.name} must have at most {_MOST_COLUMNS:,} columns: else save npz. Got {columns:,}.")
+    there, factor, free = content.count(b",") + lines, *_RAGGED
+    if lines * columns > max(free, factor * there):
+        raise ValueError(
+            f"{path.name} must have every number. Got {columns:,} columns, about {lines:,} lines and {there:,} values."
+        )
+    require_memory(2 * _WIDTH * lines * columns, f"{path.name}, {lines:,} lines of {columns:,} columns,")
+    return content, first
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    """The table of a parquet file that fits into memory, its columns named by text."""
+    check_package("pyarrow", f"reading {path.name}", "parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    size, what = require_file(path), f"{path.name} must be a table of numbers, parquet"
+    try:
+        with pq.ParquetFile(path) as file:
+            found = file.metadata
+            cells = found.num_rows * found.num_columns
+            if found.num_rows < 0 or found.num_columns > _MOST_COLUMNS:
+                raise ValueError(f"its header says {found.num_rows:,} rows of {found.num_columns:,} columns")
+            check_not_inflated(_WIDTH * cells, size, what)
+            require_memory(2 * _WIDTH * cells, f"{path.name}, {found.num_rows:,} rows of {found.num_columns} columns,")
+            frame = file.read(use_pandas_metadata=True).to_pandas()
+    except (pa.ArrowException, ValueError, OSError, MemoryError, TypeError, KeyError, AttributeError) as error:
+        if isinstance(error, ValueError) and str(error).startswith(path.name):
+            raise
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{what}. It is not: {reason}") from None
+    return frame.set_axis([str(name) for name in frame.columns], axis=1)

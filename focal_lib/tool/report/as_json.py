@@ -15,34 +15,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from focal_lib.metrics.bins import Bins, reliability_bins_of
+from focal_lib.metrics.bins import reliability_bins_of
+from focal_lib.metrics.scores import SampleScores
 
 if TYPE_CHECKING:
     from focal_lib.calibration.methods import Method
-    from focal_lib.tool.report.decisions import Decisions
     from focal_lib.tool.report.report import Report
-
 
 FORMAT = 1
 
 
-def report_as_json(report: Report, decisions: Decisions | None = None) -> str:
-    """Everything in the report as one JSON object.
-
-    Args:
-        decisions: of the kept method on the same samples; None leaves them out.
-    """
-    evaluation, advised = report.evaluation, report.advice.method
+def report_as_json(report: Report) -> str:
+    """The report as one object of strict JSON: numbers, intervals, advice, decisions, provenance."""
+    evaluation = report.evaluation
     content = {
         "format": FORMAT,
         "focal_lib": version("focal-lib"),
-        "advice": {**_named(advised), "words": report.advice.words},
+        "advice": {**_named(report.advice.method), "words": report.advice.words},
         "kept": {**_named(report.kept), "words": report.kept_in_words},
         "samples": {
             "fit": evaluation.n_fit,
             "test": evaluation.n_test,
             "classes": evaluation.n_classes,
-            "classes without a sample to fit on": list(evaluation.unseen),
+            "classes without a sample to fit on": evaluation.unseen,
             "folds": evaluation.folds,
         },
         "methods": [
@@ -54,17 +49,16 @@ def report_as_json(report: Report, decisions: Decisions | None = None) -> str:
         "metrics": rows_of(report.metrics),
         "differences": rows_of(report.differences),
         "reliability": [
-            {**_named(method), "bins": "equal width", **_of_bins(reliability_bins_of(s.confidence, s.correct))}
-            for method, s in evaluation.scores.items()
+            {**_named(method), "bins": "equal width", **_bins_of(scores)}
+            for method, scores in evaluation.scores.items()
         ],
         "slices": [] if report.slices is None else rows_of(report.slices),
-        "notes": list(report.notes),
-        "theory": list(report.theory),
-        "suspicions": [str(suspicion) for suspicion in report.suspicions],
-        "provenance": dict(report.provenance),
+        "notes": report.notes,
+        "theory": report.theory,
+        "suspicions": report.suspicions,
+        "provenance": report.provenance,
+        "decisions": report.decisions,
     }
-    if decisions is not None:
-        content["decisions"] = decisions
     return json.dumps(plain(content), indent=1, allow_nan=False) + "\n"
 
 
@@ -72,10 +66,8 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
     """A table's rows as objects; `infinite` names the columns where null stands for an infinite number."""
     found = []
     for row in table.to_dict("records"):
-        infinite = [str(name) for name, value in row.items() if isinstance(value, float) and math.isinf(value)]
-        found.append(
-            {str(name): plain(value) for name, value in row.items()} | ({"infinite": infinite} if infinite else {})
-        )
+        infinite = [name for name, value in row.items() if isinstance(value, float) and math.isinf(value)]
+        found.append(plain(row) | ({"infinite": infinite} if infinite else {}))
     return found
 
 
@@ -101,7 +93,7 @@ def plain(value: Any) -> Any:
 
 
 def _named(method: Method | None) -> dict[str, str | None]:
-    return {"method": None, "objective": None} if method is None else {"method": method[0], "objective": method[1]}
+    return dict(zip(("method", "objective"), method or (None, None), strict=True))
 
 
 def _numbers_of(fit: Any) -> dict[str, float]:
@@ -110,8 +102,9 @@ def _numbers_of(fit: Any) -> dict[str, float]:
     return {name: float(value) for name, value in numbers.items() if isinstance(value, float | np.floating)}
 
 
-def _of_bins(bins: Bins) -> dict[str, np.ndarray]:
+def _bins_of(scores: SampleScores) -> dict[str, np.ndarray]:
     """Non-empty bins; low and high are the diagram's bands, simultaneous at 95 %."""
+    bins = reliability_bins_of(scores.confidence, scores.correct)
     low, high = bins.consistency_together()
     found = {"count": bins.count, "confidence": bins.confidence, "accuracy": bins.accuracy}
     return found | {"low if calibrated": low, "high if calibrated": high}

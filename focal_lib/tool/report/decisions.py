@@ -65,39 +65,28 @@ class Decisions:
     def class_table(self) -> pd.DataFrame:
         """One row for each predicted class; the interval of the gap farthest from 0 comes first."""
         p = self.per_class
-        names = [self.class_names[k] for k in p.classes]
-        columns = {"class": names, "predicted": p.count, "confidence": p.confidence, "accuracy": p.accuracy}
-        return pd.DataFrame(columns | {"gap": p.gap, "low": p.low, "high": p.high})
+        columns = {"class": [self.class_names[k] for k in p.classes], "predicted": p.count}
+        names = ("confidence", "accuracy", "gap", "low", "high")
+        return pd.DataFrame(columns | {name: getattr(p, name) for name in names})
 
     def confusion_table(self) -> pd.DataFrame:
         """One row for each band of confidence, with the most confused classes, label -> predicted."""
-        rows = [
-            (
-                f"{band.low:g} to {band.high:g}",
-                band.right,
-                band.wrong,
-                "; ".join(
-                    f"{self.class_names[p.label]} -> {self.class_names[p.predicted]} ({p.count:,})" for p in band.pairs
-                ),
-            )
-            for band in self.confusion
-        ]
+        names, rows = self.class_names, []
+        for band in self.confusion:
+            pairs = "; ".join(f"{names[p.label]} -> {names[p.predicted]} ({p.count:,})" for p in band.pairs)
+            rows.append((f"{band.low:g} to {band.high:g}", band.right, band.wrong, pairs))
         return pd.DataFrame(rows, columns=["confidence", "right", "wrong", "label -> predicted (samples)"])
 
     def net_benefit_table(self) -> pd.DataFrame | None:
         """One row for each threshold; None if the model is not binary."""
-        if (found := self.net_benefit) is None:
+        if self.net_benefit is None:
             return None
         names = ("threshold", "model", "treat_all", "gain", "low", "high")
-        return pd.DataFrame({name.replace("_", " "): getattr(found, name) for name in names})
+        return pd.DataFrame({name.replace("_", " "): getattr(self.net_benefit, name) for name in names})
 
     def sentences(self) -> list[str]:
         """The certified thresholds, the worst classes and the caveats, in sentences."""
-        return [*self._on_answering(), self._on_classes(), *self.caveats]
-
-    def _on_answering(self) -> list[str]:
-        level = f"{100 * self.risk_coverage.level:g} %"
-        found = []
+        found, level = [], f"{100 * self.risk_coverage.level:g} %"
         for risk, t in self.thresholds.items():
             if t is not None:
                 # in full: rounded down it would take in samples for which nothing is certified
@@ -106,30 +95,28 @@ class Decisions:
                     f"{where}: at most {100 * risk:g} % of the answers are wrong, with {level} confidence; that "
                     f"answers {100 * t.coverage:.0f} % of the samples, {100 * t.risk:.2g} % of them wrongly."
                 )
-        none = [f"{100 * risk:g} %" for risk, t in self.thresholds.items() if t is None]
-        if none:
+        if none := [f"{100 * risk:g} %" for risk, t in self.thresholds.items() if t is None]:
             found.append(
                 f"{self.risk_coverage.samples:,} samples certify no threshold of the confidence above which at most "
                 f"{' or '.join(none)} of the answers are wrong."
             )
-        return found
+        return [*found, self._on_classes(), *self.caveats]
 
     def _on_classes(self) -> str:
         p, level = self.per_class, f"{100 * self.per_class.level:g} %"
-        worst = [
-            f"{self.class_names[p.classes[i]]} (confidence {100 * p.confidence[i]:.1f} %, accuracy "
-            f"{100 * p.accuracy[i]:.1f} %, {p.count[i]:,} samples)"
-            for i in np.flatnonzero(p.certain)[:3]
-        ]
-        if not worst:
+        if not (count := int(np.count_nonzero(p.certain))):
             return (
                 f"No class is shown to be miscalibrated: each {level} interval of its gap holds 0 (all hold together)."
             )
-        count = int(np.count_nonzero(p.certain))
-        verb = "is" if count == 1 else "are"
+        worst = "; ".join(
+            f"{self.class_names[p.classes[i]]} (confidence {100 * p.confidence[i]:.1f} %, accuracy "
+            f"{100 * p.accuracy[i]:.1f} %, {p.count[i]:,} samples)"
+            for i in np.flatnonzero(p.certain)[:3]
+        )
         return (
-            f"{count} of the {len(p.classes)} classes that are predicted {verb} miscalibrated: the {level} interval of "
-            f"confidence minus accuracy excludes 0 (all hold together). The farthest from 0: {'; '.join(worst)}."
+            f"{count} of the {len(p.classes)} classes that are predicted {'is' if count == 1 else 'are'} "
+            f"miscalibrated: the {level} interval of confidence minus accuracy excludes 0 (all hold together). The "
+            f"farthest from 0: {worst}."
         )
 
 
@@ -157,28 +144,25 @@ def decide(
     if not parts:
         raise ValueError("parts must hold at least one set of samples. Got none.")
     found = [_predictions(calibrator, data) for calibrator, data in parts]
-    predicted = Predictions.concatenate([of for of, _ in found])
+    predicted = Predictions.concatenate([own for own, _ in found])
     curve = risk_coverage_of(predicted.confidence, predicted.correct, level=level)
     error = 1 - float(predicted.correct.mean())
     asked = [risk for risk in SHOWN_RISKS if risk < error][-3:] if risks is None else risks
     names = next((data.class_names for _, data in parts if data.class_names), None)
-    binary = None
-    if predicted.classes == 2 and len(predicted.label) > 1:
-        binary = net_benefit_of(
-            np.concatenate([p for _, p in found]), (predicted.label == 1).astype(float), level=level
-        )
+    positive = np.concatenate([p for _, p in found])
+    is_binary = predicted.classes == 2 and len(positive) > 1
     return Decisions(
         risk_coverage=curve,
         thresholds={float(risk): curve.certified(risk) for risk in asked},
         per_class=class_reliability_of(predicted, level=level),
         confusion=confusion_by_confidence_of(predicted),
-        net_benefit=binary,
+        net_benefit=net_benefit_of(positive, (predicted.label == 1).astype(float), level=level) if is_binary else None,
         class_names=tuple(names or map(str, range(predicted.classes))),
-        caveats=tuple(_caveats([data for _, data in parts])),
+        caveats=_caveats([data for _, data in parts]),
     )
 
 
-def _caveats(sets: Sequence[LogitSet]) -> list[str]:
+def _caveats(sets: Sequence[LogitSet]) -> tuple[str, ...]:
     found = []
     if len(sets) > 1:
         found.append(
@@ -191,7 +175,7 @@ def _caveats(sets: Sequence[LogitSet]) -> list[str]:
         )
     if any(data.groups is not None for data in sets):
         found.append("Bounds and intervals take samples for independent, which those of one group are not.")
-    return found
+    return tuple(found)
 
 
 def _predictions(calibrator: Calibrator | None, data: LogitSet) -> tuple[Predictions, np.ndarray]:

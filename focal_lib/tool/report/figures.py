@@ -1,41 +1,59 @@
-"""Figures of a comparison: reliability diagrams, and the ECE over gamma and temperature."""
+"""Figures of a report with their captions: reliability diagrams, and the ECE over gamma and temperature.
+
+Matplotlib, which takes long to import, is imported where something is drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
 
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
-from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.calibration.methods import TEMPERATURE, Method
 from focal_lib.metrics.bins import reliability_bins_of
-from focal_lib.plots.reliability import landscape, reliability_diagrams
-from focal_lib.plots.style import use_style
-from focal_lib.tool.evaluation.comparison import Evaluation
-from focal_lib.tool.report.fit_notes import name_of
+from focal_lib.tool.report.summary import name_of
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from matplotlib.figure import Figure
+
+    from focal_lib.tool.report.report import Report
 
 _TEMPERATURES = np.geomspace(0.5, 2, 25)  # times that of temperature scaling; those of the fits are drawn as well
 _NUMBERS, _LEAST, _MOST = 200_000, 2000, 20_000  # logits, and samples, that the landscape is computed of
 _AT_ALL, _FEWEST = 4_000_000, 500  # beyond so many logits there are fewer samples, down to those
 
 
-def reliability_figure(evaluation: Evaluation, methods: Sequence[Method]) -> Figure:
-    """Accuracy over confidence in 15 bins of equal width, one panel for each method."""
-    scores = {method.label: evaluation.scores[method] for method in dict.fromkeys(methods)}
+@contextmanager
+def _drawing() -> Iterator[ModuleType]:
+    """The module that draws, in the book's style, which is not left behind."""
+    import matplotlib as mpl
+
+    from focal_lib.plots import reliability
+    from focal_lib.plots.style import use_style
+
     with mpl.rc_context():
         use_style()
-        bins = {name: reliability_bins_of(s.confidence, s.correct) for name, s in scores.items()}
-        return reliability_diagrams(bins, bands=True)
+        yield reliability
 
 
-def reliability_caption(methods: Sequence[Method]) -> str:
-    methods = tuple(dict.fromkeys(methods))
-    *others, last = map(name_of, methods)
+def reliability_diagrams(report: Report, methods: Iterable[Method] | None = None) -> Figure:
+    """Accuracy over confidence in 15 bins of equal width, a panel for each method; default those in `compared`."""
+    shown = {m.label: report.evaluation.scores[m] for m in (report.compared if methods is None else methods)}
+    bins = {name: reliability_bins_of(scores.confidence, scores.correct) for name, scores in shown.items()}
+    with _drawing() as plots:
+        return plots.reliability_diagrams(bins, bands=True)
+
+
+def reliability_caption(report: Report) -> str:
+    """The caption of the diagrams of the methods in `compared`."""
+    *others, last = map(name_of, report.compared)
     names = f"{', '.join(others)} and {last}" if others else last
     return (
         f"Reliability {names}: accuracy over confidence in 15 bins of equal width; below, the share of the samples in "
@@ -45,9 +63,9 @@ def reliability_caption(methods: Sequence[Method]) -> str:
     )
 
 
-def reliability_alt(evaluation: Evaluation, method: Method) -> str:
-    """Text alternative of a panel."""
-    scores = evaluation.scores[method]
+def reliability_alt(report: Report, method: Method) -> str:
+    """Text alternative of the method's diagram."""
+    scores = report.evaluation.scores[method]
     bins = reliability_bins_of(scores.confidence, scores.correct)
     far = int(np.abs(bins.gap).argmax())
     return (
@@ -57,73 +75,59 @@ def reliability_alt(evaluation: Evaluation, method: Method) -> str:
     )
 
 
-def landscape_figure(evaluation: Evaluation, fitted_on: LogitSet) -> Figure:
-    """Adaptive ECE (equal mass) over (gamma, T) on the samples to fit on, with the fits of temperatures marked."""
-    surface = _surface(fitted_on)
-    gammas, temperatures = _axes(evaluation)
-    values = np.array([[surface.ece(gamma, t) for gamma in gammas] for t in temperatures])
-    inside = {
-        method.label: point for method, point in _points(evaluation).items() if _inside(point, gammas, temperatures)
-    }
-    with mpl.rc_context():
-        use_style()
-        return landscape(gammas, temperatures, values, inside)
+class _Surface(NamedTuple):
+    """The ECE on some of the samples to fit on, its axes, and the fits of temperatures, (gamma, T), on them or not."""
+
+    ece: EceSurface
+    every: int  # of so many samples one
+    gammas: np.ndarray
+    temperatures: np.ndarray
+    inside: dict[Method, tuple[float, float]]
+    outside: dict[Method, tuple[float, float]]
 
 
-def landscape_caption(evaluation: Evaluation, fitted_on: LogitSet) -> str:
-    every, axes = _stride(fitted_on), _axes(evaluation)
-    part = "the samples fitted on" if every == 1 else f"one of {every} of the samples fitted on"
-    outside = [
-        f" The fit of {method.label}, gamma = {gamma:.3g} and T = {t:.3g}, lies outside the picture."
-        for method, (gamma, t) in _points(evaluation).items()
-        if not _inside((gamma, t), *axes)
-    ]
-    surface = _surface(fitted_on)
-    at_fits = "; ".join(
-        f"{method.label} {100 * surface.ece(gamma, t):.2f} %"
-        for method, (gamma, t) in _points(evaluation).items()
-        if _inside((gamma, t), *axes)
-    )
-    return (
-        f"Adaptive ECE, of 15 bins of equal mass, over gamma and temperature on {part}. It was computed at "
-        f"{axes[0].size} gammas and {axes[1].size} temperatures, those of the fits among them; between these the "
-        f"colours are interpolated, so that a narrow valley may look shallower than it is. At the marks it is: "
-        f"{at_fits}. Where a long valley shows, the data determine the valley and not the pair.{''.join(outside)}"
-    )
-
-
-def _surface(fitted_on: LogitSet) -> EceSurface:
-    every = _stride(fitted_on)
-    return EceSurface(fitted_on.logits[::every], fitted_on.labels[::every], "adaptive-ece")
-
-
-def _stride(fitted_on: LogitSet) -> int:
-    least = min(_LEAST, max(_FEWEST, _AT_ALL // fitted_on.classes))
-    most = min(_MOST, max(least, _NUMBERS // fitted_on.classes))
-    return max(1, len(fitted_on) // most)
-
-
-def _axes(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
-    """Axes: gammas up to 1 or the largest fit, temperatures around that of temperature scaling, and the fits' own."""
-    points = _points(evaluation)
+def _surface(report: Report) -> _Surface:
+    """Gammas up to 1 or the largest fit, temperatures around that of temperature scaling, and the fits' own."""
+    data = report.fitted_on
+    least = min(_LEAST, max(_FEWEST, _AT_ALL // data.classes))
+    every = max(1, len(data) // min(_MOST, max(least, _NUMBERS // data.classes)))
+    ece = EceSurface(data.logits[::every], data.labels[::every], "adaptive-ece")
+    points = {m: (fit.gamma_, fit.temperature_) for m, fit in report.fits.items() if isinstance(fit, MappedCalibrator)}
     reach = max([1.0, *(gamma for gamma, _ in points.values() if gamma <= WIDE_GAMMAS[-1])])
     end = min(gamma for gamma in WIDE_GAMMAS if gamma >= reach)
     gammas = np.array([gamma for gamma in WIDE_GAMMAS if gamma <= end])
     temperatures = points[TEMPERATURE][1] * _TEMPERATURES
-    inside = [point for point in points.values() if _inside(point, gammas, temperatures)]
-    of_fits = np.array(inside).reshape(-1, 2)
-    return np.union1d(gammas, of_fits[:, 0]), np.union1d(temperatures, of_fits[:, 1])
-
-
-def _points(evaluation: Evaluation) -> dict[Method, tuple[float, float]]:
-    """(gamma, T) of every fit that has them."""
-    return {
-        method: (fit.gamma_, fit.temperature_)
-        for method, fit in evaluation.fits.items()
-        if isinstance(fit, MappedCalibrator)
+    inside = {
+        method: (gamma, t)
+        for method, (gamma, t) in points.items()
+        if gammas[0] <= gamma <= gammas[-1] and temperatures[0] <= t <= temperatures[-1]
     }
+    own = np.array(list(inside.values())).reshape(-1, 2)
+    outside = {method: point for method, point in points.items() if method not in inside}
+    return _Surface(ece, every, np.union1d(gammas, own[:, 0]), np.union1d(temperatures, own[:, 1]), inside, outside)
 
 
-def _inside(point: tuple[float, float], gammas: np.ndarray, temperatures: np.ndarray) -> bool:
-    gamma, t = point
-    return bool(gammas[0] <= gamma <= gammas[-1] and temperatures[0] <= t <= temperatures[-1])
+def landscape(report: Report) -> Figure:
+    """Adaptive ECE (equal mass) over gamma and temperature on the samples to fit on, with the fits marked."""
+    found = _surface(report)
+    values = np.array([[found.ece.ece(gamma, t) for gamma in found.gammas] for t in found.temperatures])
+    marks = {method.label: point for method, point in found.inside.items()}
+    with _drawing() as plots:
+        return plots.landscape(found.gammas, found.temperatures, values, marks)
+
+
+def landscape_caption(report: Report) -> str:
+    """The caption of the landscape: the samples, the grid, the values at the fits, the fits that it does not show."""
+    found = _surface(report)
+    part = "the samples fitted on" if found.every == 1 else f"one of {found.every} of the samples fitted on"
+    at_fits = "; ".join(f"{m.label} {100 * found.ece.ece(*point):.2f} %" for m, point in found.inside.items())
+    outside = "".join(
+        f" The fit of {method.label}, gamma = {gamma:.3g} and T = {t:.3g}, lies outside the picture."
+        for method, (gamma, t) in found.outside.items()
+    )
+    return (
+        f"Adaptive ECE, of 15 bins of equal mass, over gamma and temperature on {part}. It was computed at "
+        f"{found.gammas.size} gammas and {found.temperatures.size} temperatures, those of the fits among them; between "
+        "these the colours are interpolated, so that a narrow valley may look shallower than it is. At the marks it "
+        f"is: {at_fits}. Where a long valley shows, the data determine the valley and not the pair.{outside}"
+    )

@@ -6,42 +6,35 @@ import re
 from typing import TYPE_CHECKING
 
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
-from focal_lib.calibration.methods import AS_GIVEN, Method
+from focal_lib.calibration.methods import AS_GIVEN
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.tool.report.fit_notes import name_of
+from focal_lib.tool.report.summary import name_of
+from focal_lib.tool.report.tables import cell
 
 if TYPE_CHECKING:
-    from focal_lib.tool.report.decisions import Decisions
     from focal_lib.tool.report.report import Report
-
 
 _SHOWN = {"error": "Error", "nll": "NLL", "brier": "Brier score", "ece": "ECE", "adaptive-ece": "Adaptive ECE"}
 
 
-def model_card(report: Report, decisions: Decisions | None = None) -> str:
-    """The section: metrics before and after, how to apply the calibrator, limitations.
-
-    Args:
-        decisions: of the kept method on the same samples; None leaves their sentences out.
-    """
-    evaluation = report.evaluation
-    over = "samples" if evaluation.design.groups is None else "groups"
+def model_card(report: Report) -> str:
+    """A section for a model card: metrics before and after, how to apply the calibrator, decisions, limitations."""
+    evaluation, summary = report.evaluation, report.summary
     seen = "each scored by fits on other samples" if evaluation.folds else "on which nothing was fitted"
+    bins = "; ".join(f"{_SHOWN[name]} over 15 bins of {METRICS[name].bins}" for name in _SHOWN if METRICS[name].bins)
     parts = [
         "## Calibration",
         f"Measured on {evaluation.n_test:,} samples of {evaluation.n_classes} classes, {seen}.",
-        escape(" ".join(report.summary.todo[:-1])),  # the last says what calibrator.json holds
+        escape(" ".join(summary.todo[:-1])),  # the last says what calibrator.json holds
         _table(report),
-        f"95 % intervals over {over} in square brackets; {_bins()}.",
+        f"95 % intervals over {evaluation.units[1]} in square brackets; {bins}.",
         _how(report),
-    ]
-    if decisions is not None:
-        parts += ["### Decisions", *(escape(sentence) for sentence in decisions.sentences())]
-    parts += [
+        "### Decisions",
+        *map(escape, report.decisions.sentences()),
         "### What this does not say",
         "These numbers are of samples like those measured on. On other data, of another time or place, the model may "
         "be calibrated otherwise: measure there, or watch it with `focal watch`.",
-        *(f"* {escape(str(caution))}" for caution in report.summary.cautions),
+        *(f"* {escape(caution)}" for caution in summary.cautions),
         "Made " + "; ".join(f"{name}: {escape(value)}" for name, value in report.provenance.items()) + ".",
     ]
     return "\n\n".join(parts) + "\n"
@@ -53,25 +46,14 @@ def escape(text: str) -> str:
 
 
 def _table(report: Report) -> str:
-    methods = report.compared
-    names = ["", *map(name_of, methods)]
+    names = ["", *map(name_of, report.compared)]
     lines = [names, ["---"] * len(names)]
+    measured = report.metrics.set_index(["method", "objective", "metric"])
     for metric, name in _SHOWN.items():
+        rows = (measured.loc[(*method, metric)] for method in report.compared)
         unit = " (%)" if METRICS[metric].per_cent else ""
-        lines.append([f"{name}{unit}", *(_cell(report, method, metric) for method in methods)])
+        lines.append([f"{name}{unit}", *(cell(metric, row["value"], row["low"], row["high"]) for row in rows)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _cell(report: Report, method: Method, metric: str) -> str:
-    table, digits = report.metrics, 2 if METRICS[metric].per_cent else 3
-    is_row = (table["method"] == method[0]) & (table["objective"] == method[1]) & (table["metric"] == metric)
-    row = table[is_row].iloc[0]
-    span = f" [{row['low']:.{digits}f}, {row['high']:.{digits}f}]" if row["low"] == row["low"] else ""
-    return f"{row['value']:.{digits}f}{span}"
-
-
-def _bins() -> str:
-    return "; ".join(f"{_SHOWN[name]} over 15 bins of {METRICS[name].bins}" for name in _SHOWN if METRICS[name].bins)
 
 
 def _how(report: Report) -> str:
@@ -81,7 +63,5 @@ def _how(report: Report) -> str:
         return "The probabilities are the softmax of the logits, as they are."
     if isinstance(fit, MappedCalibrator) and not fit.gamma_:
         return f"Calibrated probabilities are `softmax(logits / {fit.temperature_:.6g})`, or {apply}."
-    if isinstance(fit, MappedCalibrator):
-        where = f"gamma = {fit.gamma_:.6g}, T = {fit.temperature_:.6g}"
-        return f"Calibrated probabilities, by {report.kept.label} scaling with {where}: {apply}."
-    return f"Calibrated probabilities, by {report.kept.label} scaling: {apply}."
+    where = f" with gamma = {fit.gamma_:.6g}, T = {fit.temperature_:.6g}" if isinstance(fit, MappedCalibrator) else ""
+    return f"Calibrated probabilities, by {report.kept.label} scaling{where}: {apply}."

@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
 import pandas as pd
@@ -15,11 +14,10 @@ from matplotlib.figure import Figure
 
 from focal_lib.calibration.methods import Method
 from focal_lib.tool.evaluation.slices import describe_worst
-from focal_lib.tool.report.fit_notes import name_of
+from focal_lib.tool.report.summary import name_of
 
 if TYPE_CHECKING:
     from focal_lib.tool.report.report import Report
-
 
 METRICS_CAPTION = (
     "Error and the ECE family in per cent, on samples that were not fitted on. Of two ECEs, ece has 15 bins of equal "
@@ -36,12 +34,10 @@ DIFFERENCES_CAPTION = (
 SHOWN_CLASSES = 20  # rows of the table of classes, the worst first
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Table for the template: heads (name, smaller words), and rows whose first cell is their head.
+class _Table(NamedTuple):
+    """A table for the template: heads (name, smaller words), and rows whose first cell is their head.
 
-    Attributes:
-        row: text before that cell if there is no line of heads; '' if the cell needs none.
+    `row` stands before that cell if there is no line of heads; '' if the cell needs none.
     """
 
     label: str
@@ -52,25 +48,33 @@ class _Table:
 
 def render(report: Report, *, whole: bool) -> str:
     """The page, or only the content of its body."""
-    template = Environment(
+    environment = Environment(
         loader=PackageLoader("focal_lib.tool.report", "templates"), autoescape=True, undefined=StrictUndefined
-    ).get_template("report.html")
-    return template.render(
+    )
+    decisions, slices = report.decisions, report.slice_table()
+    classes, gains = decisions.class_table(), decisions.net_benefit_table()
+    panels = [(report.reliability_diagrams([method]), report.reliability_alt(method)) for method in report.compared]
+    return environment.get_template("report.html").render(
         whole=whole,
         report=report,
         summary=report.summary,
         unbroken=_unbroken,
         metrics_caption=_metrics_caption(report),
-        differences_caption=DIFFERENCES_CAPTION.format(count=int((report.differences["interval"] != "").sum())),
+        differences_caption=DIFFERENCES_CAPTION.format(count=report.intervals),
         metrics=_of_methods("Metrics of each method", report.metric_table()),
         differences=_of_methods("Differences between methods", report.difference_table()),
-        reliability=[
-            (_data_uri(report.reliability_diagrams([method])), report.reliability_alt(method))
-            for method in report.compared
-        ],
+        reliability=[(_data_uri(figure), alt) for figure, alt in panels],
         landscape=_data_uri(report.landscape()),
-        **_decisions(report),
-        **_slices(report),
+        decisions=decisions,
+        kept=name_of(report.kept),
+        thresholds=_plain("Thresholds of the confidence", decisions.threshold_table()),
+        classes=_plain("Classes as predicted", classes.head(SHOWN_CLASSES)),
+        more_classes=max(0, len(classes) - SHOWN_CLASSES),
+        confusion=_plain("Right and wrong by confidence", decisions.confusion_table()),
+        net_benefit=None if gains is None else _plain("Net benefit by threshold", gains),
+        slices=None if slices is None else _plain("Slice by slice", slices.reset_index()),
+        worst_slice="" if report.slices is None else describe_worst(report.slices),
+        more_slices=0 if report.slices is None or slices is None else len(report.slices) - len(slices),
     )
 
 
@@ -80,56 +84,24 @@ def _metrics_caption(report: Report) -> str:
     means = "exact binomial for the error, percentile bootstrap for NLL and Brier score"
     if not design.is_plain:
         means = "Wilson's for the error, Student's t for NLL and Brier score"
-    means += ", the last two wider where rare errors may be missing"
     weighted = "" if design.weights is None else "Values are weighted. "
-    return METRICS_CAPTION.format(how=f"{weighted}95 % intervals over {over}: {means}")
-
-
-def _slices(report: Report) -> dict[str, Any]:
-    table = report.slice_table()
-    if table is None or report.slices is None:
-        return {"slices": None}
-    return {
-        "slices": _plain("Slice by slice", table.reset_index()),
-        "worst_slice": describe_worst(report.slices),
-        "more_slices": len(report.slices) - len(table),
-    }
-
-
-def _decisions(report: Report) -> dict[str, Any]:
-    found = report.decisions
-    classes, gains = found.class_table(), found.net_benefit_table()
-    return {
-        "decisions": found,
-        "kept": name_of(report.kept),
-        "thresholds": _plain("Thresholds of the confidence", found.threshold_table()),
-        "classes": _plain("Classes as predicted", classes.head(SHOWN_CLASSES)),
-        "more_classes": max(0, len(classes) - SHOWN_CLASSES),
-        "confusion": _plain("Right and wrong by confidence", found.confusion_table()),
-        "net_benefit": None if gains is None else _plain("Net benefit by threshold", gains),
-    }
+    how = f"{weighted}95 % intervals over {over}: {means}, the last two wider where rare errors may be missing"
+    return METRICS_CAPTION.format(how=how)
 
 
 def _of_methods(label: str, table: pd.DataFrame) -> _Table:
     """One row for each method, or for each pair of a method and its reference."""
-    names: Any = table.index
-    heads: Any = table.columns
-    cells: Any = table.to_numpy().tolist()
-    rows = [(_row_name(*name), *map(_unbroken, own)) for name, own in zip(names, cells, strict=True)]
-    return _Table(label, "", [("method", ""), *((str(name), str(how)) for name, how in heads)], rows)
-
-
-def _row_name(name: str, objective: str, reference: str = "") -> str:
-    label = Method(name, objective).label
-    return f"{label} minus {reference}" if reference else label
+    rows = []
+    for (name, objective, *reference), cells in zip(table.index, table.to_numpy().tolist(), strict=True):
+        of = " minus ".join((Method(name, objective).label, *reference))
+        rows.append((of, *map(_unbroken, cells)))
+    return _Table(label, "", [("method", ""), *((str(name), str(how)) for name, how in table.columns)], rows)
 
 
 def _plain(label: str, table: pd.DataFrame) -> _Table:
-    rows = [
-        tuple(_cell(name, cell) for name, cell in zip(table.columns, row, strict=True))
-        for row in table.itertuples(index=False)
-    ]
-    return _Table(label, str(table.columns[0]), [(str(name), "") for name in table.columns], rows)
+    names = [str(name) for name in table.columns]
+    rows = [tuple(map(_cell, names, row)) for row in table.itertuples(index=False)]
+    return _Table(label, names[0], [(name, "") for name in names], rows)
 
 
 def _cell(name: str, value: Any) -> str:

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -36,22 +35,21 @@ from focal_lib.tool.evaluation.recommendation import RELEVANT, Advice, advise, c
 from focal_lib.tool.evaluation.slices import by_slice, slice_table
 from focal_lib.tool.evaluation.suspicions import find_cautions, find_suspicions
 from focal_lib.tool.inputs.logits_file import Holds, options_in_words, read_logits
+from focal_lib.tool.report import figures
 from focal_lib.tool.report.as_json import report_as_json
 from focal_lib.tool.report.decisions import Decisions, decide
-from focal_lib.tool.report.fit_notes import (
+from focal_lib.tool.report.model_card import model_card
+from focal_lib.tool.report.summary import (
+    Summary,
     calibration_p,
     describe_cautions,
     describe_fit,
     describe_fits,
     describe_theory,
+    summarise,
 )
-from focal_lib.tool.report.model_card import model_card
-from focal_lib.tool.report.summary import Summary, summarise
 from focal_lib.tool.report.tables import difference_table, metric_table
 from focal_lib.validation import check_number
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FILES = ("calibrator.json", "metrics.csv", "report.html")
 FORCE = "--force (force=True)"
@@ -114,48 +112,36 @@ def calibrate(
     shrunk = [calibrator for calibrator in calibrators.values() if "shrinkage" in calibrator.get_params()]
     for calibrator in shrunk:
         calibrator.set_params(shrinkage=shrinkage)
-    from_file = isinstance(data, str | Path)
     if shrinkage and not shrunk:
         raise ValueError(f"shrinkage is for focal-temperature. Got {', '.join(name for name, _ in calibrators)}.")
     if share is not None and folds:
         raise ValueError(f"folds are instead of a share. Got {folds} folds and a share of {share}.")
     given = holds.get("given", "logits")
-    say = _Steps(progress, 3 + len(calibrators) * (folds + 1))
+    asked = methods.strip().lower() if isinstance(methods, str) else methods
+    say = _Steps(progress, len(calibrators), folds)
     say("reading")
     sets = read_logits(data, seed=int(seed), **holds)
-    by_default = not (methods.strip() if isinstance(methods, str) else methods)
-    named = not isinstance(methods, str) or methods.strip().lower() not in ("", "all")
+    one_set = "all" in sets
     if any(own.layout == "options" for own in sets.values()):
-        calibrators = alike_for_all_columns(calibrators, named=named)
-    if share is not None and "all" not in sets:
+        calibrators = alike_for_all_columns(calibrators, named=asked not in ("", "all"))
+    if share is not None and not one_set:
         raise ValueError(f"a share is for data of one set. Got {share}, and sets for validation and test.")
-    share = 0.5 if share is None else share
-    if folds and "all" not in sets:
+    if folds and not one_set:
         raise ValueError(f"folds are for data of one set. Got {folds} folds, and sets for validation and test.")
+    share = 0.5 if share is None else share
     with few_threads(sum(len(part) * part.classes for part in sets.values())):
+        say.methods = len(calibrators)
         say("checking")
         fitted_on, test = (sets["all"], sets["all"]) if folds else fit_and_test_sets(sets, share, seed)
-        if not named and (left_out := counting_samples(calibrators, fitted_on.weights)):
-            calibrators = {method: own for method, own in calibrators.items() if method not in left_out}
-            say.total -= len(left_out) * (folds + 1)
-            words = f"Left out, as weights are not whole: {', '.join(method.label for method in left_out)}."
-            fitted_on = replace(fitted_on, notes=(*fitted_on.notes, words))
-        numbers = len(fitted_on) * fitted_on.classes
-        searched = [method for method in calibrators if method.objective in ("ece", "adaptive-ece")]
-        if by_default and numbers > ECE_NUMBERS and searched:
-            calibrators = {method: own for method, own in calibrators.items() if method not in searched}
-            say.total -= len(searched) * (folds + 1)
-            names_of = ",".join(f"{method.name}:{method.objective}" for method in searched)
-            words = (
-                f"Left out, as it takes long with {numbers:,} logits to fit on: {names_of}. Name it, to have it fitted."
-            )
-            fitted_on = replace(fitted_on, notes=(*fitted_on.notes, words))
-        suspicions = find_suspicions(fitted_on, test, given, one_set="all" in sets)
+        left_out, notes = _left_out(calibrators, fitted_on, asked)
+        calibrators = {method: own for method, own in calibrators.items() if method not in left_out}
+        suspicions = find_suspicions(fitted_on, test, given, one_set=one_set)
         if suspicions and not force:
             raise ValueError(f"{' '.join(suspicions)} Nothing was fitted. If it is as it should be: {FORCE}.")
-        if cautions := find_cautions(fitted_on, test, given):
-            fitted_on = replace(fitted_on, notes=(*fitted_on.notes, *cautions))
-        names, chosen = list(calibrators), to_keep(keep, calibrators)
+        notes += find_cautions(fitted_on, test, given)
+        fitted_on = replace(fitted_on, notes=(*fitted_on.notes, *notes))
+        chosen, names = to_keep(keep, calibrators), list(calibrators)
+        say.methods = len(names)
 
         def fitting(method: Method) -> None:
             say(f"fitting {method.label}, {names.index(method) + 1} of {len(names)}")
@@ -169,12 +155,12 @@ def calibrate(
         metrics = measure(evaluation, resamples=resamples, seed=seed)
     options: dict[str, Any] = {"given": given, "seed": seed, "shrinkage": shrinkage}
     options |= {"resamples": resamples, "relevant": relevant}
-    options |= {"folds": folds} if folds else {"share": share} if "all" in sets else {}
-    options |= {"keep": keep} if keep else {}
-    options |= {"force": force} if force else {}
+    options |= {"folds": folds} if folds else {"share": share} if one_set else {}
+    options |= {name: value for name, value in {"keep": keep, "force": force}.items() if value}
     options |= options_in_words(holds)
-    by_folds = f"{folds} folds at random, seed {seed}"
-    parted = f"parts of one set at random, seed {seed}" if "all" in sets else "two sets as given"
+    parts = f"{folds} folds" if folds else "parts of one set"
+    versions = [f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in _VERSIONS_OF)]
+    from_file = isinstance(data, str | Path)
     return Report(
         evaluation=evaluation,
         metrics=metrics,
@@ -186,25 +172,37 @@ def calibrate(
         provenance={
             "input": Path(data).name.encode(errors="replace").decode() if from_file else "logits in memory",
             "read as": given,
-            "split": by_folds if folds else parted,
+            "split": f"{parts} at random, seed {seed}" if one_set else "two sets as given",
             "options": ", ".join(f"{name} {value}" for name, value in options.items()),
             "made": f"{datetime.now(UTC):%Y-%m-%d}",
-            "versions": ", ".join(
-                [f"Python {platform.python_version()}", *(f"{n} {version(n)}" for n in _VERSIONS_OF)]
-            ),
+            "versions": ", ".join(versions),
         },
     )
+
+
+def _left_out(tried: Iterable[Method], data: LogitSet, asked: Any) -> tuple[list[Method], list[str]]:
+    """Methods of the default, or of 'all', that are not fitted on these data, and why."""
+    numbers, found, notes = len(data) * data.classes, [], []
+    if asked in ("", "all") and (counting := counting_samples(tried, data.weights)):
+        found += counting
+        notes += [f"Left out, as weights are not whole: {', '.join(method.label for method in counting)}."]
+    searched = [method for method in tried if method.objective in ("ece", "adaptive-ece")]
+    if not asked and numbers > ECE_NUMBERS and searched:
+        found += searched
+        names = ",".join(f"{method.name}:{method.objective}" for method in searched)
+        notes += [f"Left out, as it takes long with {numbers:,} logits to fit on: {names}. Name it, to have it fitted."]
+    return found, notes
 
 
 class _Steps:
     """Counts the steps, and reports each before it begins."""
 
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self.progress, self.done, self.total = progress, 0, total
+    def __init__(self, progress: Progress | None, methods: int, folds: int) -> None:
+        self.progress, self.methods, self.folds, self.done = progress, methods, folds, 0
 
     def __call__(self, doing: str) -> None:
         if self.progress is not None:
-            self.progress(doing, self.done, self.total)
+            self.progress(doing, self.done, 3 + self.methods * (self.folds + 1))
         self.done += 1
 
 
@@ -307,6 +305,20 @@ class Report:
         """`by_slice` for the kept method; None without slices."""
         return by_slice(self.evaluation, self.kept) if self.evaluation.slices else None
 
+    @property
+    def intervals(self) -> int:
+        """Number of the differences' intervals, which hold together."""
+        return int((self.differences["interval"] != "").sum())
+
+    # functions of a report
+    reliability_diagrams = figures.reliability_diagrams
+    reliability_caption = figures.reliability_caption
+    reliability_alt = figures.reliability_alt
+    landscape = figures.landscape
+    landscape_caption = figures.landscape_caption
+    to_json = report_as_json
+    to_model_card = model_card
+
     def slice_table(self) -> pd.DataFrame | None:
         """The first 20 slices, formatted; None without slices."""
         return None if self.slices is None else slice_table(self.slices)
@@ -325,51 +337,15 @@ class Report:
         simplest = () if self.kept == AS_GIVEN else (next(iter(self.fits)),)
         return tuple(dict.fromkeys((AS_GIVEN, *simplest, self.kept)))
 
-    @property
-    def _figures(self) -> ModuleType:
-        """The module of figures, imported on first use: Matplotlib is slow to import."""
-        from focal_lib.tool.report import figures
-
-        return figures
-
-    def reliability_diagrams(self, methods: Iterable[Method] | None = None) -> Figure:
-        """Reliability diagrams of the given methods; default those in `compared`."""
-        return self._figures.reliability_figure(self.evaluation, tuple(self.compared if methods is None else methods))
-
-    def reliability_caption(self) -> str:
-        return self._figures.reliability_caption(self.compared)
-
-    def reliability_alt(self, method: Method) -> str:
-        """Text alternative of the method's diagram."""
-        return self._figures.reliability_alt(self.evaluation, method)
-
-    def landscape(self) -> Figure:
-        """Adaptive ECE (equal mass) over gamma and temperature, on the samples used in the fits."""
-        return self._figures.landscape_figure(self.evaluation, self.fitted_on)
-
-    def landscape_caption(self) -> str:
-        return self._figures.landscape_caption(self.evaluation, self.fitted_on)
-
-    def to_json(self) -> str:
-        """The report as one object of strict JSON: numbers, intervals, advice, decisions, provenance."""
-        return report_as_json(self, self.decisions)
-
-    def to_model_card(self) -> str:
-        """A section on calibration for a model card, in Markdown."""
-        return model_card(self, self.decisions)
-
-    def to_html(self) -> str:
-        """The report as one self-contained HTML page."""
-        return self._page(whole=True)
-
-    def _repr_html_(self) -> str:
-        return self._page(whole=False)
-
-    def _page(self, *, whole: bool) -> str:
+    def to_html(self, *, whole: bool = True) -> str:
+        """The report as one self-contained HTML page, or only the content of its body."""
         from focal_lib.tool.report.page import render
 
         with few_threads(len(self.fitted_on) * self.fitted_on.classes):
             return render(self, whole=whole)
+
+    def _repr_html_(self) -> str:
+        return self.to_html(whole=False)
 
     def save(self, folder: str | Path, also: Mapping[Path, Writer] | None = None) -> None:
         """Write calibrator.json, metrics.csv and report.html into the folder: either all of them or none.

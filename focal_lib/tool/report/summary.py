@@ -1,19 +1,24 @@
-"""The first screen of a report: the data, the result, the advice and its certainty."""
+"""Sentences of a report: its first screen, and notes on the fits (parameters, limits, KK24 Prop. 5)."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
+from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.tool.report.fit_notes import describe_cautions, in_words, name_of
+from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_over_groups
+from focal_lib.tool.evaluation.comparison import Evaluation
 
 if TYPE_CHECKING:
     from focal_lib.tool.report.report import Report
-
 
 _SIZE = 0.05  # of the test of calibration
 _NAMED = 5  # slices, at most
@@ -52,76 +57,75 @@ class Summary:
 
 def summarise(report: Report) -> Summary:
     """Summarise a report for its first screen."""
-    methods = report.compared
+    methods, evaluation = report.compared, report.evaluation
     metrics = report.metric_table().droplevel(1, axis=1)
     found = [(name, *(str(metrics.loc[tuple(method), key]) for method in methods)) for key, name in _SHOWN.items()]
-    found.append(("Calibrated?", *(_verdict(report, method) + _classes_off(report, method) for method in methods)))
-    count = int((report.differences["interval"] != "").sum())
+    found.append(("Calibrated?", *(_verdict(report, method) for method in methods)))
+    count, units = evaluation.units
+    tested = f"{evaluation.n_test:,} samples" + (f" in {count:,} groups that stay together" * (units == "groups"))
     return Summary(
-        gave=tuple(_given(report)),
+        gave=(*_given(report), *_given_beside(report), *report.fitted_on.notes),
         heads=tuple(name_of(method) for method in methods),
         found=tuple(found),
         todo=(report.advice.words, *_larger_ece(report), *_still_off(report), report.kept_in_words),
         split=_on_split(report),
         command="" if report.kept == AS_GIVEN else "focal apply calibrator.json new.npy --out probs.npy",
         sure=(
-            f"All is measured on {_tested(report)}, each unseen by the fit that scores it.",
-            f"The advice is based on NLL and Brier score. The intervals of all {count} differences hold together with "
-            "95 %, however many methods were tried.",
+            f"All is measured on {tested}, each unseen by the fit that scores it.",
+            f"The advice is based on NLL and Brier score. The intervals of all {report.intervals} differences hold "
+            "together with 95 %, however many methods were tried.",
             "In the table each interval in square brackets holds with 95 % by itself; in round brackets stands an "
             f"estimate of the ECE with less bias. 'Calibrated?' tests all answers as a whole: no where p < {_SIZE:g}, "
             f"that is, where a calibrated model has so large an ECE in fewer than {_SIZE:.0%} of test sets like this.",
             "All this holds for data like these; on data of another time or place, measure again.",
         ),
-        cautions=(*report.suspicions, *_too_few(report), *describe_cautions(report.evaluation, methods)),
+        cautions=(*report.suspicions, *_too_few(evaluation), *describe_cautions(evaluation, methods)),
     )
 
 
-def _tested(report: Report) -> str:
-    """'1,500 samples', '1,500 samples in 250 groups that stay together'."""
-    n, design = report.evaluation.n_test, report.evaluation.design
-    groups = "" if design.groups is None else f" in {design.independent(n):,} groups that stay together"
-    return f"{n:,} samples{groups}"
-
-
-def _given(report: Report) -> list[str]:
+def _given(report: Report) -> tuple[str, str]:
     e = report.evaluation
     n = e.n_test if e.folds else e.n_fit + e.n_test
-    how = (
-        f"Each is scored by fits on the other {e.folds - 1} of {e.folds} folds; the calibrator is fitted on all."
-        if e.folds
-        else f"{e.n_fit:,} to fit on, {e.n_test:,} to test on, {report.provenance['split']}."
-    )
+    how = f"{e.n_fit:,} to fit on, {e.n_test:,} to test on, {report.provenance['split']}."
+    if e.folds:
+        how = f"Each is scored by fits on the other {e.folds - 1} of {e.folds} folds; the calibrator is fitted on all."
     name, kind = report.provenance["input"], report.provenance["read as"]
-    samples = f"{name}, read as {kind}: {n:,} samples, {e.n_classes:,} classes."
-    return [samples, how, *_given_beside(report), *report.fitted_on.notes]
+    return f"{name}, read as {kind}: {n:,} samples, {e.n_classes:,} classes.", how
 
 
 def _given_beside(report: Report) -> list[str]:
     """'Groups: 150, which stay together. Slices: east, north. Weights: 0.5 to 2.'; [] without any."""
     sets = [data for _, data in report.evaluation.parts]
     sets += [] if report.evaluation.folds else [report.fitted_on]
+    groups, weights = ([getattr(data, name) for data in sets] for name in ("groups", "weights"))
     found = []
-    if all(data.groups is not None for data in sets):
-        count = len(np.unique(np.concatenate([data.groups for data in sets if data.groups is not None])))
-        found.append(f"Groups: {count:,}, which stay together.")
+    if all(own is not None for own in groups):
+        found.append(f"Groups: {len(np.unique(np.concatenate(groups))):,}, which stay together.")
     if names := sets[0].slice_names:
         more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         found.append(f"Slices: {', '.join(map(str, names[:_NAMED]))}{more}.")
-    if all(data.weights is not None for data in sets):
-        weights = np.concatenate([data.weights for data in sets if data.weights is not None])
-        found.append(f"Weights: {weights.min():.3g} to {weights.max():.3g}.")
+    if all(own is not None for own in weights):
+        every = np.concatenate(weights)
+        found.append(f"Weights: {every.min():.3g} to {every.max():.3g}.")
     return found
 
 
 def _verdict(report: Report, method: Method) -> str:
-    """'no, overconfident (p < 0.001)', 'no evidence of miscalibration (p = 0.4)'."""
-    p = report.p_values[method]
+    """'no, overconfident (p < 0.001)', 'no evidence of miscalibration (p = 0.4); yet 4 of 10 classes are off, ...'."""
+    p, design = report.p_values[method], report.evaluation.design
     if p != p:
-        return "not known (too few groups)"
-    if p >= _SIZE:
-        return f"no evidence of miscalibration ({in_words(p)})"
-    return f"no{_side(report, method)} ({in_words(p)})"
+        found = "not known (too few groups)"
+    elif p >= _SIZE:
+        found = f"no evidence of miscalibration ({in_words(p)})"
+    else:
+        found = f"no{_side(report, method)} ({in_words(p)})"
+    classes = report.decisions.per_class
+    off = int(np.count_nonzero(classes.certain))
+    if method != report.kept or not off:  # the classes of the kept method are listed below
+        return found
+    sure = "" if design.groups is None else " if samples of a group are independent"
+    yet, are = "" if p < _SIZE else "yet ", "is" if off == 1 else "are"
+    return f"{found}; {yet}{off} of {len(classes.classes)} classes {are} off{sure}, see below"
 
 
 def _side(report: Report, method: Method) -> str:
@@ -129,18 +133,6 @@ def _side(report: Report, method: Method) -> str:
     scores = report.evaluation.scores[method]
     away = report.evaluation.design.mean_interval(scores.confidence - scores.correct)
     return ", overconfident" if away.low > 0 else ", underconfident" if away.high < 0 else ""
-
-
-def _classes_off(report: Report, method: Method) -> str:
-    """'; yet 4 of 10 classes are off, see below', for the kept method, whose classes are listed below."""
-    if method != report.kept:
-        return ""
-    found, design = report.decisions.per_class, report.evaluation.design
-    off = int(np.count_nonzero(found.certain))
-    sure = "" if design.groups is None else " if samples of a group are independent"
-    are = "is" if off == 1 else "are"
-    yet = "" if report.p_values[method] < _SIZE else "yet "
-    return f"; {yet}{off} of {len(found.classes)} classes {are} off{sure}, see below" if off else ""
 
 
 def _larger_ece(report: Report) -> list[str]:
@@ -158,31 +150,6 @@ def _larger_ece(report: Report) -> list[str]:
     ]
 
 
-def _on_split(report: Report) -> str:
-    """Seed of a random split, and how to test on all samples; '' for two sets or folds."""
-    e, split = report.evaluation, report.provenance["split"]
-    if e.folds or not split.startswith("parts of one set"):
-        return ""
-    n, seed = e.n_fit + e.n_test, split.rpartition(", ")[2]
-    settle = ", and may settle what is left open" if "left open" in report.advice.words else ""
-    return (
-        f"The split was random ({seed}), and another may lead to other advice: --folds 5 (folds=5) tests on all {n:,} "
-        f"samples, not on {e.n_test:,} of them{settle}."
-    )
-
-
-def _too_few(report: Report) -> list[str]:
-    """One sentence if there are few test samples, with the half-width of a 95 % interval of a share of 1/2."""
-    e = report.evaluation
-    count, what = e.design.independent(e.n_test), "samples" if e.design.groups is None else "groups"
-    if count >= _FEW:
-        return []
-    return [
-        f"There are only {count} {what} to test on, too few to tell much: a share of them, such as the error, is "
-        f"uncertain by up to {98 / count**0.5:.0f} points either way."
-    ]
-
-
 def _still_off(report: Report) -> list[str]:
     """One sentence if the kept method is not calibrated, even if it is the best found."""
     p = report.p_values[report.kept]
@@ -194,3 +161,106 @@ def _still_off(report: Report) -> list[str]:
     if report.kept == AS_GIVEN:
         return [f"The confidence as given is {off}: no method that was tried is shown to gain enough."]
     return [f"After it the confidence is still {off}: better than before, but not calibrated."]
+
+
+def _on_split(report: Report) -> str:
+    """Seed of a random split, and how to test on all samples; '' for two sets or folds."""
+    e, split = report.evaluation, report.provenance["split"]
+    if e.folds or not split.startswith("parts of one set"):
+        return ""
+    seed = split.rpartition(", ")[2]
+    settle = ", and may settle what is left open" if "left open" in report.advice.words else ""
+    return (
+        f"The split was random ({seed}), and another may lead to other advice: --folds 5 (folds=5) tests on all "
+        f"{e.n_fit + e.n_test:,} samples, not on {e.n_test:,} of them{settle}."
+    )
+
+
+def _too_few(evaluation: Evaluation) -> list[str]:
+    """One sentence if there are few test samples, with the half-width of a 95 % interval of a share of 1/2."""
+    count, units = evaluation.units
+    if count >= _FEW:
+        return []
+    return [
+        f"There are only {count} {units} to test on, too few to tell much: a share of them, such as the error, is "
+        f"uncertain by up to {98 / count**0.5:.0f} points either way."
+    ]
+
+
+# --- notes on the fits ----------------------------------------------------------------------
+
+
+def describe_cautions(evaluation: Evaluation, methods: Collection[Method] | None = None) -> list[str]:
+    """Cautions: classes without samples, gamma at an end of its range, labels of probability 0; [] without any.
+
+    Args:
+        methods: methods to describe; default all.
+    """
+    found, shown = [], evaluation.scores if methods is None else methods
+    if evaluation.unseen:
+        names = ", ".join(map(str, evaluation.unseen[:10]))
+        more = f" and {len(evaluation.unseen) - 10} more" if len(evaluation.unseen) > 10 else ""
+        found.append(
+            f"Classes without a sample to fit on: {names}{more}. Temperatures do not need them; vector and matrix "
+            "scaling guess theirs; the other methods leave them as given."
+        )
+    for method, fit in evaluation.fits.items():
+        if isinstance(fit, FocalTemperatureScaling) and method in shown:
+            low, high = GAMMA_RANGE if fit.search == "newton" else (min(fit.gammas), max(fit.gammas))
+            if low < high and fit.gamma_ in (low, high):
+                edge = "smallest" if fit.gamma_ == low else "largest"
+                found.append(f"{method.label}: gamma is the {edge} that was tried, so another may do better.")
+    for method, scores in evaluation.scores.items():
+        none = int(np.isinf(scores.log_loss).sum())
+        if none and method in shown:
+            found.append(f"{method.label}: {none:,} labels got probability 0, so the NLL is infinite.")
+    return found
+
+
+def describe_fit(method: Method, fit: Calibrator) -> str:
+    """'temperature: T = 1.72.', 'vector.'"""
+    if not isinstance(fit, MappedCalibrator):
+        return f"{method.label}."
+    gamma = f", gamma = {fit.gamma_:.3g}" if fit.gamma_ else ""
+    return f"{method.label}: T = {fit.temperature_:.4g}{gamma}."
+
+
+def describe_fits(evaluation: Evaluation) -> list[str]:
+    """Temperature, and gamma, of each method that has them."""
+    fits = evaluation.fits.items()
+    return [describe_fit(method, fit) for method, fit in fits if isinstance(fit, MappedCalibrator)]
+
+
+def describe_theory(evaluation: Evaluation) -> list[str]:
+    """Which fits are proved optimal on a grid, and how often the map lowers a top probability (KK24 Prop. 5)."""
+    found = []
+    for method, fit in evaluation.fits.items():
+        if isinstance(fit, FocalTemperatureScaling) and fit.optimal_:
+            found.append(f"{method.label}: no other pair of its grid has a smaller value, proved.")
+        if isinstance(fit, MappedCalibrator) and fit.gamma_ > 0:
+            found.append(
+                f"{method.label}: the focal calibration map lowers the top probability of "
+                f"{evaluation.lowered[method]:.1%} of the samples (KK24 Prop. 5 says of none)."
+            )
+    return found
+
+
+def calibration_p(evaluation: Evaluation, method: Method, seed: int = 0) -> float:
+    """p-value of the hypothesis that the method's top label is right as often as its confidence says.
+
+    Tested over groups, if samples have them; nan with too few groups.
+    """
+    scores, design = evaluation.scores[method], evaluation.design
+    if design.groups is not None:
+        return p_value_over_groups(scores.confidence, scores.correct, design)
+    return calibration_p_value_of(scores.confidence, scores.correct, seed=seed)
+
+
+def in_words(p: float) -> str:
+    """'p = 0.03', 'p < 0.001'."""
+    return f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
+
+
+def name_of(method: Method) -> str:
+    """'as given', 'after vector'."""
+    return "as given" if method == AS_GIVEN else f"after {method.label}"

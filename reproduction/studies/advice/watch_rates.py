@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.special import log_softmax
 
 from focal_lib.metrics.intervals import exact_binomial_ends
-from focal_lib.tool.watch.watch import CalibrationWatch
+from focal_lib.tool.watch import CalibrationWatch
 
 _CHUNK = 4096
 

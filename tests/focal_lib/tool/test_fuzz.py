@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scipy.special import softmax
 
 from focal_lib.calibration import saved
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
@@ -23,7 +22,7 @@ from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScalin
 from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
-from focal_lib.tool.apply.npy_stream import apply_calibrator
+from focal_lib.tool.apply.files import apply_calibrator
 from focal_lib.tool.inputs.logits_file import read_logits
 
 RNG = np.random.default_rng(0)
@@ -280,11 +279,3 @@ def test_files_that_lie_are_refused_before_memory_is_taken(tmp_path):
     assert len(said) == len(list(tmp_path.iterdir()))
     assert all(" refused: " in line for line in said), done.stdout
     assert int(grown) * 1024 < 100_000_000
-
-
-def test_numbers_that_shrink_much_are_read_where_they_are_few(tmp_path):
-    """A model that is always sure: exact ones and zeros."""
-    sure = softmax(1000.0 * np.eye(100)[RNG.integers(100, size=20_000)], -1)
-    np.savez_compressed(tmp_path / "sure.npz", logits=sure, labels=sure.argmax(-1))
-    assert (tmp_path / "sure.npz").stat().st_size < sure.nbytes / 50
-    assert len(read_logits(tmp_path / "sure.npz", "probs")["all"]) == 20_000

@@ -8,8 +8,8 @@ from scipy.special import expit, log_softmax, softmax
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.logit_sets import MISSING
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
+from focal_lib.tool.apply.files import apply_calibrator
 from focal_lib.tool.apply.new_scores import apply_to_scores
-from focal_lib.tool.apply.npy_stream import apply_calibrator
 from focal_lib.tool.report.report import calibrate
 
 RNG = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from focal_lib.metrics.scores import SampleScores
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.evaluation.comparison import Evaluation, differences, hold_out
 from focal_lib.tool.evaluation.recommendation import advise
-from focal_lib.tool.report.fit_notes import describe_cautions, describe_fits, describe_theory
+from focal_lib.tool.report.summary import describe_cautions, describe_fits, describe_theory
 from reproduction.studies.advice.advice_power import population_with_gain
 from reproduction.studies.advice.advice_rates import made_up_population
 
@@ -205,13 +205,6 @@ def test_a_richer_method_is_not_recommended_for_being_surer_than_the_simplest():
     assert "focal-temperature, of which a gain is shown" in advice.words
     richer = made_up(given=scores(1.0), first=wide, focal=scores(0.8, brier=0.29, seed=2))
     assert advice_on(richer).method == FOCAL
-
-
-def test_too_few_errors_are_said():
-    evaluation = made_up(given=scores(1.0), first=scores(1.0, seed=1))
-    unknown = Possible({"nll": (np.nan, np.nan), "brier": (np.nan, np.nan)})
-    few = replace(evaluation, by_label=dict.fromkeys(evaluation.by_label, unknown))
-    assert advice_on(few).words.endswith("is left open: 4,000 samples to test on hold too few errors to tell.")
 
 
 def test_a_relevant_share_is_checked():

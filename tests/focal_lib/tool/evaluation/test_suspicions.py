@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from focal_lib.calibration.logit_sets import LogitSet, convert
 from focal_lib.tool import calibrate
 from focal_lib.tool.evaluation.suspicions import (
     FAR,
-    association,
     find_cautions,
     find_suspicions,
+    read_pairing,
     swapped_classes,
 )
 from focal_lib.tool.gate import Outcome, check
@@ -25,65 +26,25 @@ def sample():
     return 2 * z, y
 
 
-def found_in(z, y, given="logits"):
-    data = LogitSet(z, y)
+def found_in(z, y, given="logits", **of_samples):
+    data = LogitSet(z, y, **of_samples)
     return find_suspicions(data, data, given, one_set=True)
 
 
-def shuffled(z, y):
-    return z, np.random.default_rng(1).permutation(y)
+def in_two_columns(score, y):
+    return LogitSet(np.c_[np.zeros(len(y)), score], y, layout="binary")
 
 
-def permuted(z, y):
-    return z[:, np.random.default_rng(1).permutation(10)], y
+def away(data):
+    return read_pairing(data).away
 
 
-def swapped(z, y):
-    return z[:, [1, 0, *range(2, 10)]], y
+def found_swapped(data):
+    return swapped_classes(data, read_pairing(data).predicted)
 
 
-def one_based(z, y):
-    return z[y < 9], y[y < 9] + 1
-
-
-def index_first(z, y):
-    return np.hstack([np.arange(len(z))[:, None], z]), y
-
-
-def another_column(z, y):
-    return np.hstack([np.full((len(z), 1), z.min()), z]), y
-
-
-def negated(z, y):
-    return -z, y
-
-
-def rounded(z, y):
-    return np.round(np.exp(z) / np.exp(z).sum(1, keepdims=True), 2), y
-
-
-def percentages(z, y):
-    return np.round(100 * np.exp(z) / np.exp(z).sum(1, keepdims=True), 1), y
-
-
-def label_among_columns(z, y):
-    return np.c_[z, y], y
-
-
-def prediction_among_columns(z, y):
-    return np.c_[z.argmax(1), z], y
-
-
-def label_among_whole_numbers(z, y):
-    return np.c_[np.round(z), y], y
-
-
-def right_or_not_among_columns(z, y):
-    return np.c_[z, z.argmax(1) == y], y
-
-
-def score_and_prediction(z, y):
-    return np.c_[z[:, 0], z[:, 0] > 0], (y == 0).astype(np.int64)
+def one_hot(numbers, k):
+    return np.eye(k)[numbers]
 
 
 def never_wrong(z, y):
@@ -91,26 +52,40 @@ def never_wrong(z, y):
     return z[right], y[right]
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (shuffled, "samples and labels in the same order"),
-        (permuted, "Classes have changed places"),
-        (swapped, "0 has 1, 1 has 0"),
-        (one_based, "do the labels count from 1"),
-        (index_first, "as an index does"),
-        (another_column, "does another column come first"),
-        (negated, "sign of the scores turned"),
-        (rounded, r"All numbers lie in \[0, 1\]"),
-        (percentages, "numbers sum to 100 in every sample, as percentages do.*--given probs"),
-        (label_among_columns, r"^Column 10 is the label of each of the 1,000 samples: leave it out"),
-        (label_among_whole_numbers, r"^Column 10 is the label of each of the 1,000 samples: leave it out"),
-        (prediction_among_columns, r"^Column 0 is the prediction of the others.*1,000 samples: leave it out"),
-        (right_or_not_among_columns, r"^Column 10 holds whole numbers alone, from 0 to 1, and the others do not"),
-        (score_and_prediction, r"^Column 1 holds whole numbers alone"),
-        (never_wrong, "is misclassified: the best temperature tends to 0"),
-    ],
-)
+def shuffled(z, y):
+    return z, np.random.default_rng(1).permutation(y)
+
+
+def prediction_beside(z, y):
+    return np.c_[z[:, 0], z[:, 0] > 0], (y == 0).astype(np.int64)
+
+
+WRONG = [
+    (shuffled, "samples and labels in the same order"),
+    (lambda z, y: (z[:, np.random.default_rng(1).permutation(10)], y), "Classes have changed places"),
+    (lambda z, y: (z[:, [1, 0, *range(2, 10)]], y), "0 has 1, 1 has 0"),
+    (lambda z, y: (z[y < 9], y[y < 9] + 1), "do the labels count from 1"),
+    (lambda z, y: (np.c_[np.arange(len(z)), z], y), "as an index does"),
+    (lambda z, y: (np.c_[np.full(len(z), z.min()), z], y), "does another column come first"),
+    (lambda z, y: (-z, y), "sign of the scores turned"),
+    (lambda z, y: (np.round(softmax(z, 1), 2), y), r"All numbers lie in \[0, 1\]"),
+    (lambda z, y: (np.round(100 * softmax(z, 1), 1), y), "numbers sum to 100 in every sample.*--given probs"),
+    (lambda z, y: (np.c_[z, y], y), r"^Column 10 is the label of each of the 1,000 samples: leave it out"),
+    (lambda z, y: (np.c_[np.round(z), y], y), r"^Column 10 is the label of each of the 1,000 samples: leave it out"),
+    (
+        lambda z, y: (np.c_[z.argmax(1), z], y),
+        r"^Column 0 is the prediction of the others.*1,000 samples",
+    ),
+    (
+        lambda z, y: (np.c_[z, z.argmax(1) == y], y),
+        r"^Column 10 holds whole numbers alone, from 0 to 1, and",
+    ),
+    (prediction_beside, r"^Column 1 holds whole numbers alone"),
+    (never_wrong, "is misclassified: the best temperature tends to 0"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), WRONG, ids=range(len(WRONG)))
 def test_what_is_wrong_is_refused_with_its_cause(sample, change, words):
     with pytest.raises(ValueError, match=rf"(?s){words}.*Nothing was fitted"):
         calibrate(change(*sample), "temperature", resamples=50)
@@ -122,10 +97,6 @@ def test_what_is_right_passes(sample):
     assert found_in(z[:30], y[:30]) == []
     assert found_in(1e300 * z, y) == []
     assert found_in(np.round(z), y) == []
-
-
-def one_hot(numbers, k):
-    return np.eye(k)[numbers]
 
 
 @pytest.mark.parametrize(
@@ -152,8 +123,7 @@ def test_binary_scores_of_whole_numbers_are_not_refused(sample):
     z, y = sample
     y = (y == 0).astype(np.int64)
     for score in (np.round(z[:, 0]), np.sign(z[:, 0] - 3), 2.0 * (z[:, 0] > 3) - 1):
-        data = LogitSet(np.c_[np.zeros(len(y)), score], y, layout="binary")
-        assert find_suspicions(data, data, one_set=True) == []
+        assert find_suspicions(*[in_two_columns(score, y)] * 2, one_set=True) == []
     right = np.arange(200) % 2  # predictions without a mistake, one-hot: column 1 is the label, and a class
     words = found_in(one_hot(right, 2), right)
     assert not any("Column" in text for text in words)
@@ -173,20 +143,19 @@ def test_one_column_of_percentages(most):
     rng = np.random.default_rng(0)
     p = rng.beta(1, 3, 1000) * most / 100
     y = (rng.random(1000) < p).astype(np.int64)
-    data = LogitSet(np.c_[np.zeros(1000), np.round(100 * p, 1)], y, layout="binary")
-    words = find_suspicions(data, data, one_set=True)[0]
+    words = find_suspicions(*[in_two_columns(np.round(100 * p, 1), y)] * 2, one_set=True)[0]
     assert "lie in [0, 100], from 0" in words
     assert "divide by 100 and say --given probs" in words
     positive = (rng.random(1000) < 1 / (1 + np.exp(-12 * p))).astype(np.int64)
-    margins = LogitSet(np.c_[np.zeros(1000), 12 * p], positive, layout="binary")
-    assert find_suspicions(margins, margins, one_set=True) == []  # all positive, and most labels are
+    assert (
+        find_suspicions(*[in_two_columns(12 * p, positive)] * 2, one_set=True) == []
+    )  # all positive, and most labels are
 
 
 def test_one_column_of_probabilities_names_the_option(sample):
     z, y = sample
     p = 1 / (1 + np.exp(-z[:, 0]))
-    data = LogitSet(np.c_[np.zeros(len(y)), p], (y == 0).astype(np.int64), layout="binary")
-    words = find_suspicions(data, data, one_set=True)[0]
+    words = find_suspicions(*[in_two_columns(p, (y == 0).astype(np.int64))] * 2, one_set=True)[0]
     assert words.startswith("All numbers lie in [0, 1]")
     assert "say --given probs if they are the probability of the positive class" in words
     assert f"from {p.min():.3g} to" in words
@@ -194,12 +163,12 @@ def test_one_column_of_probabilities_names_the_option(sample):
 
 def test_a_column_is_named_and_can_be_kept(sample):
     z, y = sample
-    assert len(found_in(*score_and_prediction(z, y))) == 1  # what the pairing says of such columns is another cause
-    names = (*"abcdefghij", "true")
-    found = check(label_among_columns(z, y), 0.9, class_names=names)
+    assert len(found_in(*prediction_beside(z, y))) == 1  # what the pairing says of such columns is another cause
+    pair, names = (np.c_[z, y], y), (*"abcdefghij", "true")
+    found = check(pair, 0.9, class_names=names)
     assert found.outcome is Outcome.INVESTIGATE
     assert found.words.startswith("Investigate: Column 'true' is the label of each of the 2,000 samples")
-    assert "Column 'true'" not in check(label_among_columns(z, y), 0.9, class_names=names, force=True).words
+    assert "Column 'true'" not in check(pair, 0.9, class_names=names, force=True).words
 
 
 def test_a_rare_class_is_no_chance():
@@ -227,11 +196,11 @@ def test_test_samples_that_were_fitted_on(sample):
 def test_association_is_a_standard_score_under_a_random_pairing(sample):
     z, y = sample[0][:300], sample[1][:300]
     rng = np.random.default_rng(0)
-    scores = [association(LogitSet(z, rng.permutation(y))) for _ in range(400)]
+    scores = [away(LogitSet(z, rng.permutation(y))) for _ in range(400)]
     assert abs(np.mean(scores)) < 0.2
     assert np.std(scores) == pytest.approx(1, abs=0.15)
     assert max(map(abs, scores)) < FAR
-    assert association(LogitSet(z, y)) > 10
+    assert away(LogitSet(z, y)) > 10
 
 
 def test_association_by_its_definition(sample):
@@ -240,19 +209,19 @@ def test_association_by_its_definition(sample):
     pairs = s[:, y]  # of sample i with the label of sample j
     centred = pairs - pairs.mean(1, keepdims=True) - pairs.mean(0) + pairs.mean()
     expected = (np.trace(pairs) - 40 * pairs.mean()) / np.sqrt((centred**2).sum() / 39)
-    assert association(LogitSet(z, y)) == pytest.approx(expected, rel=1e-9)
+    assert away(LogitSet(z, y)) == pytest.approx(expected, rel=1e-9)
 
 
 def test_predictions_that_are_all_alike_say_nothing():
     data = LogitSet(np.zeros((100, 3)), np.arange(100) % 3)
-    assert association(data) == 0.0
+    assert away(data) == 0.0
 
 
 def test_classes_confused_now_and_then_have_not_changed_places(sample):
     z, y = sample
-    assert swapped_classes(LogitSet(z, y)) == {}
+    assert found_swapped(LogitSet(z, y)) == {}
     noisy = np.where(np.random.default_rng(0).random(len(y)) < 0.4, (y + 1) % 10, y)
-    assert swapped_classes(LogitSet(z, noisy)) == {}
+    assert found_swapped(LogitSet(z, noisy)) == {}
 
 
 def with_weights(sample, scale):
@@ -280,8 +249,7 @@ def test_a_column_that_many_predict_and_no_label_is(sample, scale):
 
 def test_other_columns_without_a_label_are_named(sample):
     z, y = with_weights(sample, 0.05)
-    data = LogitSet(np.c_[z, np.full(len(z), -9.0)], y, class_names=(*"abcde", "w", "site"))
-    (words,) = find_suspicions(data, data, one_set=True)
+    (words,) = found_in(np.c_[z, np.full(len(z), -9.0)], y, class_names=(*"abcde", "w", "site"))
     assert "no label is it, nor 'site':" in words
 
 
@@ -302,7 +270,7 @@ def test_a_class_predicted_over_few_images_may_have_no_label():
     z[np.arange(10_000), y] += 3
     z[:1000, 3] += 20
     images = np.arange(10_000) // 500
-    assert find_suspicions(*[LogitSet(z, y, groups=images)] * 2, one_set=True) == []
+    assert found_in(z, y, groups=images) == []
     (words,) = found_in(z, y)
     assert "Column 3" in words
 
@@ -326,14 +294,12 @@ def test_a_model_trained_with_balanced_classes_is_right_less_often_than_the_comm
 
 def test_models_of_rare_events_that_say_little_are_not_refused():
     """Right pairs; but what 1 % of events can show is less than the distance to a random order that others have."""
-    refused = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
         logit = rng.standard_normal(1000) - 4.9
         y = (rng.random(1000) < 1 / (1 + np.exp(-logit))).astype(np.int64)
         data = LogitSet(np.stack([np.zeros(1000), logit], 1), y)
-        refused += bool(find_suspicions(data, data, one_set=True, fitted=False))
-    assert refused == 0
+        assert find_suspicions(data, data, one_set=True, fitted=False) == []
 
 
 @pytest.fixture(scope="module", params=[2, 10, 100])
@@ -351,49 +317,34 @@ def as_set(p, y):
     return LogitSet(convert(p, "probs"), y)
 
 
-def cautions_of(p, y):
+def said_of(p, y):
+    """Suspicions and cautions."""
     data = as_set(p, y)
-    return find_cautions(data, data, "probs")
+    return find_suspicions(data, data, "probs", one_set=True), find_cautions(data, data, "probs")
 
 
 @pytest.mark.parametrize("decimals", [3, 4, 5])
-def test_rounded_probabilities_are_refused_with_their_cause(sure_probabilities, decimals):
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rounded_probabilities_are_refused_with_their_cause(sure_probabilities, decimals, kind):
     p, y = sure_probabilities
-    p = np.round(p, decimals)
-    zeros = int((p[np.arange(len(y)), y] == 0).sum())
-    found = find_suspicions(as_set(p, y), as_set(p, y), "probs", one_set=True)
+    rounded = np.round(p, decimals)
+    none = rounded[np.arange(len(y)), y] == 0
+    found, cautions = said_of(rounded.astype(kind), y)
     if p.shape[1] == 2 and decimals == 3:  # a forest of a thousand trees has such votes, too
         assert found == []
-        assert cautions_of(p, y)[0].startswith(f"{zeros} of 4,000 labels had probability 0")
+        assert cautions[0].startswith(f"{none.sum()} of 4,000 labels had probability 0")
         return
-    assert found[0].startswith(f"The probabilities are rounded to {decimals} decimals, and {zeros:,} of 4,000 labels")
-    assert cautions_of(p, y) == []
+    assert found[0].startswith(f"The probabilities are rounded to {decimals} decimals, and {none.sum():,} of 4,000")
+    assert cautions == []
+    assert said_of(rounded[~none], y[~none])[0] == []  # that no label meets
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_rounding_is_seen_whatever_the_kind_of_number(sure_probabilities, kind):
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_probabilities_as_they_are_pass_but_of_half_precision(sure_probabilities, kind):
     p, y = sure_probabilities
-    found = find_suspicions(*[as_set(np.round(p, 4).astype(kind), y)] * 2, "probs", one_set=True)
-    assert found[0].startswith("The probabilities are rounded to 4 decimals")
-
-
-def test_probabilities_of_half_precision(sure_probabilities):
-    p, y = sure_probabilities
-    found = find_suspicions(*[as_set(p.astype(np.float16), y)] * 2, "probs", one_set=True)
-    assert found[0].startswith("The probabilities are rounded to half precision (float16)")
-
-
-def test_rounding_that_no_label_meets_is_nothing(sure_probabilities):
-    p, y = sure_probabilities
-    kept = np.round(p, 4)[np.arange(len(y)), y] > 0
-    assert find_suspicions(*[as_set(np.round(p, 4)[kept], y[kept])] * 2, "probs", one_set=True) == []
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_probabilities_as_they_are_pass(sure_probabilities, kind):
-    p, y = sure_probabilities
-    assert find_suspicions(*[as_set(p.astype(kind), y)] * 2, "probs", one_set=True) == []
-    assert cautions_of(p.astype(kind), y) == []
+    found, cautions = said_of(p.astype(kind), y)
+    half = [text.startswith("The probabilities are rounded to half precision (float16)") for text in found]
+    assert (half, cautions) == ([True] if kind is np.float16 else [], [])
 
 
 @pytest.mark.parametrize("trees", [1, 16, 80, 100, 300])
@@ -403,8 +354,9 @@ def test_zeros_of_a_forest_are_a_caution(sure_probabilities, trees):
     votes = np.random.default_rng(0).multinomial(trees, p) / trees
     zeros = int((votes[np.arange(len(y)), y] == 0).sum())
     assert zeros
-    assert find_suspicions(*[as_set(votes, y)] * 2, "probs", one_set=True) == []
-    assert cautions_of(votes, y)[0].startswith(f"{zeros:,} of 4,000 labels had probability 0")
+    found, cautions = said_of(votes, y)
+    assert found == []
+    assert cautions[0].startswith(f"{zeros:,} of 4,000 labels had probability 0")
 
 
 def test_what_is_cautioned_of_is_in_the_report(sure_probabilities):

@@ -44,32 +44,25 @@ def test_probabilities_and_log_probabilities_become_logits(tmp_path):
         np.testing.assert_allclose(softmax(part.logits, -1), softmax(Z, -1), rtol=1e-12)
 
 
-def test_files_of_another_kind(tmp_path):
-    with pytest.raises(ValueError, match=r"must be \.npz, \.npy, \.csv, \.parquet or \.jsonl"):
-        read_logits(tmp_path / "x.pkl")
-    np.save(tmp_path / "z.npy", Z)
-    with pytest.raises(ValueError, match="--labels"):
-        read_logits(tmp_path / "z.npy")
-    with pytest.raises(ValueError, match=r"file of the labels must be \.npy. Got y\.npz"):
-        read_logits(tmp_path / "z.npy", labels=tmp_path / "y.npz")
-    pd.DataFrame(Z).to_csv(tmp_path / "x.csv", index=False)
-    with pytest.raises(ValueError, match="must have a column 'label'"):
-        read_logits(tmp_path / "x.csv")
-    with pytest.raises(ValueError, match=r"must hold logits and labels, or validation_logits.*no validation_logits"):
-        read_logits(write(tmp_path / "s.npz", embedding=Z, labels=Y))
-
-
 @pytest.mark.parametrize(
-    ("name", "remedy"),
+    ("name", "options", "message"),
     [
-        ("x.pt", "load it in Python and save np.savez"),
-        ("x.csv.gz", "unpack it first"),
-        ("x.TSV", "as csv, with commas"),
+        ("x.pkl", {}, r"must be \.npz, \.npy, \.csv, \.parquet or \.jsonl"),
+        ("x.pt", {}, r"or \.jsonl\. Got x\.pt: load it in Python and save np\.savez"),
+        ("x.csv.gz", {}, r"Got x\.csv\.gz: unpack it first"),
+        ("x.TSV", {}, r"Got x\.TSV: save it as csv, with commas"),
+        ("z.npy", {}, "--labels"),
+        ("z.npy", {"labels": "y.npz"}, r"file of the labels must be \.npy. Got y\.npz"),
+        ("x.csv", {}, "must have a column 'label'"),
+        ("s.npz", {}, "must hold logits and labels, or validation_logits.*no validation_logits"),
     ],
 )
-def test_what_to_do_with_files_of_another_kind(tmp_path, name, remedy):
-    with pytest.raises(ValueError, match=rf"or \.jsonl\. Got {name}: .*{remedy}"):
-        read_logits(tmp_path / name)
+def test_files_of_another_kind(tmp_path, name, options, message):
+    np.save(tmp_path / "z.npy", Z)
+    pd.DataFrame(Z).to_csv(tmp_path / "x.csv", index=False)
+    write(tmp_path / "s.npz", embedding=Z, labels=Y)
+    with pytest.raises(ValueError, match=message):
+        read_logits(tmp_path / name, **options)
 
 
 def test_probabilities_by_their_own_names(tmp_path):
@@ -105,12 +98,16 @@ def test_arrays_of_other_names_are_not_guessed_but_told(tmp_path, arrays, remedy
         read_logits(write(tmp_path / "x.npz", **arrays))
 
 
-def test_a_table_without_samples(tmp_path):
-    (tmp_path / "x.csv").write_text("a,b,label\n")
-    with pytest.raises(ValueError, match=r"must have a line for each sample after the names of its columns\. Got none"):
-        read_logits(tmp_path / "x.csv")
-    (tmp_path / "x.csv").write_text("")
-    with pytest.raises(ValueError, match=r"must have a header and lines\. Got none"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,label\n", r"must have a line for each sample after the names of its columns\. Got none"),
+        ("", r"must have a header and lines\. Got none"),
+    ],
+)
+def test_a_table_without_samples(tmp_path, text, message):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
         read_logits(tmp_path / "x.csv")
 
 

@@ -113,8 +113,8 @@ def test_no_parts():
 # --- JSON ----------------------------------------------------------------------------------
 
 
-def test_all_of_the_report_is_in_the_json(report, decisions):
-    found = json.loads(report_as_json(report, decisions), parse_constant=pytest.fail)
+def test_all_of_the_report_is_in_the_json(report):
+    found = json.loads(report_as_json(report), parse_constant=pytest.fail)
     assert found["advice"] == {"method": "temperature", "objective": "nll", "words": report.advice.words}
     assert found["samples"]["test"] == report.evaluation.n_test
     assert found["methods"][0]["parameters"]["temperature"] == report.fits[TEMPERATURE].temperature_
@@ -128,8 +128,7 @@ def test_all_of_the_report_is_in_the_json(report, decisions):
         low, high = diagram["low if calibrated"], diagram["high if calibrated"]
         assert all(a <= p <= b for a, p, b in zip(low, diagram["confidence"], high, strict=True))
     assert (found["notes"], found["provenance"]) == (list(report.notes), report.provenance)
-    assert found["decisions"]["risk_coverage"]["bound"] == decisions.risk_coverage.bound.tolist()
-    assert "decisions" not in json.loads(report_as_json(report))
+    assert found["decisions"]["risk_coverage"]["bound"] == report.decisions.risk_coverage.bound.tolist()
 
 
 def test_infinite_numbers_are_named(report):
@@ -157,40 +156,33 @@ def test_plain_values():
 # --- model card ----------------------------------------------------------------------------
 
 
-def test_the_card_has_the_numbers_of_the_report(report, decisions):
-    card = model_card(report, decisions)
+def test_the_card_has_the_numbers_of_the_report(report):
+    card = model_card(report)
     table = report.metrics.set_index(["method", "metric"])
     for method in ("as given", "temperature"):
         row = table.loc[(method, "nll")]
         assert f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in card
     assert f"softmax(logits / {report.calibrator.temperature_:.6g})" in card
-    assert all(escape(sentence) in card for sentence in decisions.sentences())
+    assert all(escape(sentence) in card for sentence in report.decisions.sentences())
     assert all(escape(value) in card for value in report.provenance.values())
     lines = [line for line in card.splitlines() if line.startswith("|")]
     assert {line.count(" | ") for line in lines} == {2}
-    assert "### Decisions" not in model_card(report)
     assert "nan" not in card
 
 
 def test_the_card_of_other_methods(report):
     vector = next(method for method in report.fits if method.name == "vector")
-    assert "by vector scaling: `focal apply" in model_card(replace(report, advice=Advice(vector, "Use vector.")))
+    card = model_card(replace(report, advice=Advice(vector, "Use vector rather than temperature.")))
+    assert "by vector scaling: `focal apply" in card
+    assert "|  | as given | after temperature | after vector |" in card
     stays = model_card(replace(report, advice=Advice(None, "Leave them.")))
     assert "softmax of the logits, as they are" in stays
     assert "after" not in stays.split("###")[0]
 
 
-def test_the_card_has_a_column_for_what_the_advice_compares_with(report):
-    vector = next(method for method in report.fits if method.name == "vector")
-    card = model_card(replace(report, advice=Advice(vector, "Use vector rather than temperature.")))
-    assert "|  | as given | after temperature | after vector |" in card
-
-
 def test_names_are_text_in_the_card(report):
-    odd = replace(
-        report, provenance=report.provenance | {"input": "a|b<script>`x`*.npz"}, suspicions=("Odd [link](x).",)
-    )
-    card = model_card(odd)
+    provenance = report.provenance | {"input": "a|b<script>`x`*.npz"}
+    card = model_card(replace(report, provenance=provenance, suspicions=("Odd [link](x).",)))
     assert "a\\|b\\<script\\>\\`x\\`\\*.npz" in card
     assert "\\[link\\](x)" in card
 

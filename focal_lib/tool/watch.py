@@ -27,25 +27,28 @@ _KIND = "focal watch"
 _CHUNK = 4096  # samples at once
 
 
+def _zeros() -> np.ndarray:
+    return np.zeros(len(BETS))
+
+
 @dataclass
 class _Since:
     """For each bet, its gain since it began to win, and sums over the samples since then."""
 
-    gain: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS)))
+    gain: np.ndarray = field(default_factory=_zeros)
     count: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS), dtype=np.int64))
-    confidence: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS)))  # sums
-    correct: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS)))
+    confidence: np.ndarray = field(default_factory=_zeros)  # sums
+    correct: np.ndarray = field(default_factory=_zeros)
 
     def update(self, factors: np.ndarray, confidence: np.ndarray, correct: np.ndarray) -> None:
         """The largest gain over all starts, and its start (Page 1954)."""
         total = np.vstack([np.zeros(len(BETS)), np.cumsum(factors, axis=0)])
         last = len(total) - 1 - np.argmin(total[::-1], axis=0)  # the last of the smallest
         restart = total.min(axis=0) <= -self.gain  # also of samples that one does not bet on
-        start, m = np.where(restart, last, 0), len(factors)
+        start, keep = np.where(restart, last, 0), ~restart
         sums = [np.r_[0.0, np.cumsum(values)] for values in (confidence, correct)]
-        keep = ~restart
         self.gain = keep * self.gain + total[-1] - total[start, np.arange(len(BETS))]
-        self.count = keep * self.count + m - start
+        self.count = keep * self.count + len(factors) - start
         self.confidence = keep * self.confidence + sums[0][-1] - sums[0][start]
         self.correct = keep * self.correct + sums[1][-1] - sums[1][start]
 
@@ -109,27 +112,23 @@ class CalibrationWatch:
             ValueError: shapes that do not fit, confidences outside [0, 1], rows that do not sum to 1, or labels that
                 are not classes; then no sample is counted.
         """
-        for part in _chunks(*_checked(confidence, correct)):
-            self._update(*part)
+        p, y = _checked(confidence, correct)
+        for start in range(0, len(p), _CHUNK):
+            self._update(p[start : start + _CHUNK], y[start : start + _CHUNK])
         return self.alarm
 
     def _update(self, confidence: np.ndarray, correct: np.ndarray) -> None:
         factors = log_factors(confidence, correct, self.resolution, self.tolerance)
         wealth, log_e = log_wealth(factors, self._wealth, self.steps)
-        if self.alarm_at is None:
-            reached = np.flatnonzero(log_e >= self._limit)
-            if len(reached):
-                self.alarm_at, self._alarm_bet = self.steps + int(reached[0]) + 1, int(np.argmax(wealth[reached[0]]))
+        reached = np.flatnonzero(log_e >= -math.log(self.alpha))
+        if self.alarm_at is None and len(reached):
+            self.alarm_at, self._alarm_bet = self.steps + int(reached[0]) + 1, int(np.argmax(wealth[reached[0]]))
         self._since.update(factors, confidence, correct)
         self._wealth, self._log_e = wealth[-1], float(log_e[-1])
         self._largest = max(self._largest, float(log_e.max()))
         self._confidence += float(confidence.sum())
         self._correct += float(correct.sum())
         self.steps += len(confidence)
-
-    @property
-    def _limit(self) -> float:
-        return -math.log(self.alpha)
 
     @property
     def alarm(self) -> bool:
@@ -171,32 +170,45 @@ class CalibrationWatch:
         """The current result, in one or two sentences."""
         if not self.steps:
             return "No samples yet."
-        limit, allowed = 1 / self.alpha, f", by more than {self.tolerance:g}" if self.tolerance else ""
+        limit = 1 / self.alpha
         if not self.alarm:
             means = _means(self._confidence, self._correct, self.steps)
-            alarm_at = f"alarm at {limit:g}" + (f", tolerance {self.tolerance:g}" if self.tolerance else "")
-            return f"No drift so far: e-value {self.e_value:.3g}, {alarm_at}; {self.steps:,} samples, {means}."
+            tolerance = f", tolerance {self.tolerance:g}" if self.tolerance else ""
+            return (
+                f"No drift so far: e-value {self.e_value:.3g}, alarm at {limit:g}{tolerance}; {self.steps:,} samples, "
+                f"{means}."
+            )
+        by = f", by more than {self.tolerance:g}" if self.tolerance else ""
         found = (
-            f"Alarm at sample {self.alarm_at:,}: the e-value reached {limit:g} (alpha {self.alpha:g}), as bets won that"
+            f"Alarm at sample {self.alarm_at:,}: the e-value reached {limit:g} (alpha {self.alpha:g}), as bets won "
+            f"that the model is {_side(self._alarm_bet)}{by}."
         )
-        found += f" the model is {_side(self._alarm_bet)}{allowed}."
         if self.since is None:
             return f"{found} By now no bet is winning; {self.steps:,} samples."
-        count, best = int(self._since.count[self._best]), self._best
-        means = _means(self._since.confidence[best], self._since.correct[best], count)
+        own, best = self._since, self._best
+        means = _means(own.confidence[best], own.correct[best], int(own.count[best]))
         return f"{found} It looks {self.direction} since sample {self.since:,}: from there on {means}."
 
     # --- its state ------------------------------------------------------------------------
 
     def to_json(self) -> str:
         """The complete state, without rounding; `from_json` restores it."""
-        content: dict[str, Any] = {"format": FORMAT, "kind": _KIND, "alpha": self.alpha, "resolution": self.resolution}
-        content["tolerance"] = self.tolerance
-        content |= {"steps": self.steps, "alarm_at": self.alarm_at, "alarm_bet": self._alarm_bet}
-        content |= {"log_e": self._log_e, "largest": self._largest}
-        content |= {"confidence": self._confidence, "correct": self._correct}
-        content["wealth"] = self._wealth.tolist() if self.steps else None  # JSON has no infinite numbers
-        content["since"] = {name: values.tolist() for name, values in vars(self._since).items()}
+        content = {
+            "format": FORMAT,
+            "kind": _KIND,
+            "alpha": self.alpha,
+            "resolution": self.resolution,
+            "tolerance": self.tolerance,
+            "steps": self.steps,
+            "alarm_at": self.alarm_at,
+            "alarm_bet": self._alarm_bet,
+            "log_e": self._log_e,
+            "largest": self._largest,
+            "confidence": self._confidence,
+            "correct": self._correct,
+            "wealth": self._wealth.tolist() if self.steps else None,  # JSON has no infinite numbers
+            "since": {name: values.tolist() for name, values in vars(self._since).items()},
+        }
         return json.dumps(content | {"checksum": _checksum(content)}, indent=1, allow_nan=False) + "\n"
 
     @classmethod
@@ -208,13 +220,13 @@ class CalibrationWatch:
         """
         try:
             content = json.loads(text)
-            checksum = content.pop("checksum")
-            if content["kind"] != _KIND:
-                raise KeyError
+            checksum, kind, version = content.pop("checksum"), content["kind"], content["format"]
         except (AttributeError, KeyError, TypeError, RecursionError, ValueError):
-            raise ValueError("the state must be one written by focal watch. It is not, or it was cut.") from None
-        if content.get("format") not in (1, FORMAT):
-            raise ValueError(f"the state must have format {FORMAT}, or 1. Got {content.get('format')}.")
+            kind = None
+        if kind != _KIND:
+            raise ValueError("the state must be one written by focal watch. It is not, or it was cut.")
+        if version not in (1, FORMAT):
+            raise ValueError(f"the state must have format {FORMAT}, or 1. Got {version}.")
         if checksum != _checksum(content):
             raise ValueError("the state must match its checksum. It was changed or cut.")
         try:
@@ -224,18 +236,16 @@ class CalibrationWatch:
 
     @classmethod
     def _of(cls, content: dict[str, Any]) -> Self:
-        tolerance = content["tolerance"] if content["format"] > 1 else 0.0
-        found = cls(content["alpha"], resolution=content["resolution"], tolerance=tolerance)
+        found = cls(content["alpha"], resolution=content["resolution"], tolerance=content.get("tolerance", 0.0))
         found.steps, found.alarm_at = int(content["steps"]), content["alarm_at"]
         found._alarm_bet = int(content["alarm_bet"])
         found._log_e, found._largest = float(content["log_e"]), float(content["largest"])
         found._confidence, found._correct = float(content["confidence"]), float(content["correct"])
         if found.steps:
             found._wealth = np.array(content["wealth"], dtype=np.float64)
-        kinds = {name: values.dtype for name, values in vars(_Since()).items()}
-        found._since = _Since(**{name: np.array(content["since"][name], dtype=kind) for name, kind in kinds.items()})
-        shapes = {values.shape for values in (found._wealth, *vars(found._since).values())}
-        if shapes != {(len(BETS),)}:
+        for name, zeros in vars(_Since()).items():
+            setattr(found._since, name, np.array(content["since"][name], dtype=zeros.dtype))
+        if {values.shape for values in (found._wealth, *vars(found._since).values())} != {(len(BETS),)}:
             raise ValueError("a number for each bet")
         return found
 
@@ -259,9 +269,10 @@ class CalibrationWatch:
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except UnicodeDecodeError:
-            raise ValueError(f"{Path(path).name}: the state must be text written by focal watch. It is not.") from None
+            reason = "the state must be text written by focal watch. It is not."
         except ValueError as error:
-            raise ValueError(f"{Path(path).name}: {error}") from None
+            reason = str(error)
+        raise ValueError(f"{Path(path).name}: {reason}")
 
 
 def _checked(confidence: Any, correct: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -277,23 +288,13 @@ def _checked(confidence: Any, correct: Any) -> tuple[np.ndarray, np.ndarray]:
     if p.ndim > y.ndim:
         return top_label(np.atleast_2d(p), np.atleast_1d(y))
     p, y = np.atleast_1d(p), np.atleast_1d(y)
-    if p.dtype.kind not in "fiu" or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(f"confidence must be numbers in [0, 1]. Got {_outside(p)}.")
-    if y.dtype.kind not in "fiub" or not np.isin(y, (0, 1)).all():
-        raise ValueError(f"correct must be 0 or 1, or truth values. Got {_outside(y)}.")
+    if p.dtype.kind not in "fiu" or not (inside := (p >= 0) & (p <= 1)).all():
+        wrong = f"{p[~inside][0]:g}" if p.dtype.kind in "fiu" else p.dtype
+        raise ValueError(f"confidence must be numbers in [0, 1]. Got {wrong}.")
+    if y.dtype.kind not in "fiub" or not (truth := np.isin(y, (0, 1))).all():
+        wrong = f"{y[~truth][0]:g}" if y.dtype.kind in "fiub" else y.dtype
+        raise ValueError(f"correct must be 0 or 1, or truth values. Got {wrong}.")
     return p.astype(np.float64), y.astype(np.float64)
-
-
-def _outside(values: np.ndarray) -> str:
-    if values.dtype.kind not in "fiub":
-        return str(values.dtype)
-    wrong = values[~((values >= 0) & (values <= 1))]
-    return f"{wrong[0]:g}" if len(wrong) else f"{values[~np.isin(values, (0, 1))][0]:g}"
-
-
-def _chunks(confidence: np.ndarray, correct: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    starts = range(0, len(confidence), _CHUNK)
-    return [(confidence[start : start + _CHUNK], correct[start : start + _CHUNK]) for start in starts]
 
 
 def _side(bet: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from focal_lib.metrics.scores import top_label
-from focal_lib.tool.inputs.column_names import is_index_name, what_goes_with_samples
+from focal_lib.tool.inputs.parts import is_index_name, what_goes_with_samples
 
 _TRUTH = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]*)?(e[+-]?[0-9]{1,4})?", re.IGNORECASE)  # 007 is a name
@@ -51,19 +52,18 @@ def read_outcomes(lines: Iterable[str], name: str) -> Iterator[tuple[float, floa
         first = next(rest, "").removeprefix("\ufeff")
         if first.strip():
             rows = _of_json if first.lstrip().startswith("{") else _of_csv
-            for row in rows(chain([first], rest)):
-                yield _outcome(row)
+            yield from map(_outcome, rows(chain([first], rest)))
     except UnicodeDecodeError:
-        where, remedy = f"{name}, after line {at}" if at else name, "" if at else _remedy(name)
+        where, remedy = (f"{name}, after line {at}", "") if at else (name, _remedy(name.lower()))
         raise ValueError(f"{where}: must be text in UTF-8, csv or lines of JSON. It is not{remedy}.") from None
     except (ValueError, RecursionError, csv.Error) as error:
         raise ValueError(f"{name}, line {at}: {error}") from None
 
 
 def _remedy(name: str) -> str:
-    packed = name.lower().endswith((".gz", ".zip", ".bz2", ".xz", ".zst"))
-    arrays = name.lower().endswith((".npz", ".npy", ".parquet"))
-    return ": unpack it first" if packed else ": save it as csv" if arrays else ""
+    if name.endswith((".gz", ".zip", ".bz2", ".xz", ".zst")):
+        return ": unpack it first"
+    return ": save it as csv" if name.endswith((".npz", ".npy", ".parquet")) else ""
 
 
 def _of_json(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
@@ -85,13 +85,14 @@ def _of_csv(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
         raise ValueError(f"must have commas between columns, and decimal points. Got {other[0]!r}.")
     if len(set(head)) < len(head):
         raise ValueError(f"columns must have names of their own. Got {', '.join(head)}.")
-    whole = "label" in head and "confidence" not in head
     names = [name for name in head if name != "label"]
-    if whole and (apart := [name for name in names if is_index_name(name) or what_goes_with_samples(name)]):
-        raise ValueError(f"columns must be label and one for each class. Got {apart[0]!r}: leave it out.")
-    if whole and len(names) == 1:
-        raise ValueError(f"{_ONE_COLUMN} Got {names[0]} and label.")
-    places = {_value(name): k for k, name in reversed(list(enumerate(names)))} if whole else {}
+    whole, places = "label" in head and "confidence" not in head, {}
+    if whole:
+        if apart := [name for name in names if is_index_name(name) or what_goes_with_samples(name)]:
+            raise ValueError(f"columns must be label and one for each class. Got {apart[0]!r}: leave it out.")
+        if len(names) == 1:
+            raise ValueError(f"{_ONE_COLUMN} Got {names[0]} and label.")
+        places = {_value(name): k for k, name in reversed(list(enumerate(names)))}
     for cells in table:
         if len(cells) != len(head):
             raise ValueError(f"must have {len(head)} cells, as the header has. Got {len(cells)}.")
@@ -102,20 +103,16 @@ def _of_csv(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
 def _place(label: str, places: Mapping[Decimal | str, int]) -> int | str:
     """Of the column that the label names, else the label."""
     value = _value(label)
-    found, number = places.get(value), isinstance(value, Decimal)
-    if found is None and not number:
+    found = places.get(value)
+    if found is None and isinstance(value, str):
         shown = ", ".join(map(str, list(places)[::-1][:6])) + ", ..." * (len(places) > 6)
         raise ValueError(f"label must be a number or the name of a column, {shown}. Got {label[:40]!r}.")
-    if found is not None and number and value != found and value in range(len(places)):
+    if found is not None and value != found and value in range(len(places)):
         raise ValueError(
             f"label may be the name of a column or its place from 0. Got {label[:40]!r}, the name of column {found}: "
             "name the columns otherwise, or in the order 0, 1, ..."
         )
     return label if found is None else found
-
-
-def _same(one: Any, other: Any) -> bool:
-    return _value(one) == _value(other)
 
 
 def _value(value: Any) -> Decimal | str:
@@ -130,18 +127,21 @@ def _value(value: Any) -> Decimal | str:
 
 def _outcome(row: Mapping[str, Any]) -> tuple[float, float]:
     if {"confidence", "correct"} <= row.keys():
-        return _confidence(row["confidence"]), _truth(row["correct"])
+        confidence, correct = _confidence(row["confidence"]), str(row["correct"])
+        if (truth := _TRUTH.get(correct.strip().lower())) is None:
+            raise ValueError(f"correct must be 0, 1, true or false. Got {correct[:40]!r}.")
+        return confidence, truth
     if {"confidence", "predicted", "label"} <= row.keys():
-        return _confidence(row["confidence"]), float(_same(row["predicted"], row["label"]))
+        return _confidence(row["confidence"]), float(_value(row["predicted"]) == _value(row["label"]))
     if {"probs", "label"} <= row.keys() and isinstance(row["probs"], list):
         probs = np.array([[_number(value, "a probability") for value in row["probs"]]])
-        if probs.shape == (1, 1):
+        if probs.size == 1:
             raise ValueError(f"{_ONE_COLUMN} Got one.")
         label = _number(row["label"], "label")
-        if label != int(label):
+        if not label.is_integer():
             raise ValueError(f"label must be a whole number. Got {label:g}.")
-        confidence, correct = top_label(probs, np.array([int(label)]))
-        return float(confidence[0]), float(correct[0])
+        top, right = top_label(probs, np.array([int(label)]))
+        return float(top[0]), float(right[0])
     raise ValueError(f"must have {_WAYS}. Got {', '.join(map(str, row)) or 'nothing'}.")
 
 
@@ -155,16 +155,9 @@ def _confidence(value: Any) -> float:
 
 def _number(value: Any, name: str) -> float:
     try:
-        found = float("nan") if isinstance(value, bool) else float(value)
+        found = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
-        found = float("nan")
-    if not np.isfinite(found):
+        found = math.nan
+    if not math.isfinite(found):
         raise ValueError(f"{name} must be a number. Got {str(value)[:40]!r}.")
-    return found
-
-
-def _truth(value: Any) -> float:
-    found = _TRUTH.get(str(value).strip().lower())
-    if found is None:
-        raise ValueError(f"correct must be 0, 1, true or false. Got {str(value)[:40]!r}.")
     return found

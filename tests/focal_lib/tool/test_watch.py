@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from focal_lib.cli import main
 from focal_lib.tool import CalibrationWatch
-from focal_lib.tool.watch.watch import _checksum
+from focal_lib.tool.watch import _checksum
 from reproduction.checkout import ROOT
 from reproduction.studies.advice.watch_rates import alarm_delays, alarm_times, false_alarm_rates, simulate_stream
 
@@ -44,8 +44,7 @@ def test_false_alarms_are_at_most_alpha():
 @pytest.mark.slow
 def test_what_is_within_the_tolerance_is_no_drift():
     """Confidences that are too high by 0.03, of 100 streams: seen by a strict watch, and by one that allows 0.01."""
-    rng = np.random.default_rng(0)
-    alarms = dict.fromkeys((0.0, 0.01, 0.03, 0.05), 0)
+    rng, alarms = np.random.default_rng(0), dict.fromkeys((0.0, 0.01, 0.03, 0.05), 0)
     for _ in range(100):
         confidence = rng.uniform(0.6, 0.95, 4000)
         correct = rng.random(4000) < confidence - 0.03
@@ -66,11 +65,9 @@ def test_a_drift_is_found_and_named(temperature, direction, calm):
     assert calm < watch.alarm_at <= calm + 600
     assert watch.direction == direction
     assert abs(watch.since - calm) < 300
-    assert watch.largest_e_value >= 100
-    assert watch.p_value <= 0.01
+    assert watch.p_value <= 0.01 <= 100 <= watch.largest_e_value
+    assert f"mean confidence {confidence[watch.since - 1 :].mean():.3f}" in watch.words
     assert direction in watch.words
-    late = confidence[watch.since - 1 :]
-    assert f"mean confidence {late.mean():.3f}" in watch.words
 
 
 def test_delays_are_those_of_the_alarms():
@@ -112,15 +109,15 @@ def test_one_at_a_time_and_probabilities_of_every_class():
     rng = np.random.default_rng(0)
     p, y = rng.dirichlet([0.5] * 4, 60), rng.integers(0, 4, 60)
     confidence, correct = p.max(1), p.argmax(1) == y
-    watches = [CalibrationWatch() for _ in range(4)]
-    watches[0].update(confidence, correct)
-    watches[1].update(p, y)
+    first, *watches = (CalibrationWatch() for _ in range(4))
+    first.update(confidence, correct)
+    watches[0].update(p, y)
     for i in range(60):
-        watches[2].update(float(confidence[i]), bool(correct[i]))
-        watches[3].update(p[i].tolist(), int(y[i]))
-    for watch in watches[1:]:
-        assert watch.e_value == pytest.approx(watches[0].e_value)
-        assert watch.words == watches[0].words
+        watches[1].update(float(confidence[i]), bool(correct[i]))
+        watches[2].update(p[i].tolist(), int(y[i]))
+    for watch in watches:
+        assert watch.e_value == pytest.approx(first.e_value)
+        assert watch.words == first.words
 
 
 @pytest.mark.parametrize(
@@ -143,9 +140,7 @@ def test_what_is_refused_is_not_counted(confidence, correct, message):
     watch = CalibrationWatch()
     with pytest.raises(ValueError, match=message):
         watch.update(confidence, correct)
-    assert watch.steps == 0
-    assert watch.e_value == 1
-    assert watch.words == "No samples yet."
+    assert (watch.steps, watch.e_value, watch.words) == (0, 1, "No samples yet.")
 
 
 @pytest.mark.parametrize(
@@ -216,27 +211,24 @@ def as_jsonl(confidence, correct):
 
 @pytest.mark.parametrize("write", [as_csv, as_jsonl])
 def test_exit_status_says_alarm_or_none(drifting, tmp_path, write):
-    (tmp_path / "in").write_text(write(*(values[:2000].astype(float).round(6) for values in drifting)))
-    calm = call(tmp_path / "in")
-    assert (calm.exit_code, calm.output.startswith("No drift so far")) == (0, True)
-    (tmp_path / "in").write_text(write(*drifting))
-    found = call(tmp_path / "in")
-    assert found.exit_code == 1
+    (tmp_path / "calm").write_text(write(*(values[:2000].astype(float).round(6) for values in drifting)))
+    (tmp_path / "drift").write_text(write(*drifting))
+    calm, found, piped = call(tmp_path / "calm"), call(tmp_path / "drift"), call("-", input=write(*drifting))
+    assert (calm.exit_code, found.exit_code, piped.exit_code) == (0, 1, 1)
+    assert calm.output.startswith("No drift so far")
     watch = CalibrationWatch()
     watch.update(*drifting)
     words, *others = found.output.splitlines()
     assert words == watch.words
     assert others[-1] == "Next: calibrate again, on samples of late (focal calibrate)."
-    piped = call("-", input=write(*drifting))
-    assert piped.exit_code == 1
     assert watch.words in piped.output.splitlines()
     assert piped.output.startswith(f"Alarm at sample {watch.alarm_at:,}")
 
 
 def test_the_state_goes_on(drifting, tmp_path):
     state = tmp_path / "state.json"
-    for part in (slice(0, 900), slice(900, 2400)):
-        (tmp_path / "in.csv").write_text(as_csv(*(values[part] for values in drifting)))
+    for first, last in ((0, 900), (900, 2400)):
+        (tmp_path / "in.csv").write_text(as_csv(*(values[first:last] for values in drifting)))
         found = call(tmp_path / "in.csv", "--state", state)
     whole = CalibrationWatch()
     whole.update(*drifting)
@@ -245,8 +237,8 @@ def test_the_state_goes_on(drifting, tmp_path):
     assert new == "1,500 of the 2,400 samples are new: those that are given twice count twice."
     assert others[-1].endswith("then watch anew, with another --state than state.json.")
     assert CalibrationWatch.load(state).steps == 2400
-    assert call(tmp_path / "in.csv", "--state", state, "--alpha", 0.1).exit_code == 2
-    assert call(tmp_path / "in.csv", "--state", state, "--tolerance", 0.1).exit_code == 2
+    for option in ("--alpha", "--tolerance"):
+        assert call(tmp_path / "in.csv", "--state", state, option, 0.1).exit_code == 2
     allowed = call(tmp_path / "in.csv", "--tolerance", 0.3)
     assert (allowed.exit_code, "tolerance 0.3" in allowed.output) == (0, True)
     (tmp_path / "calm.csv").write_text(as_csv(*(values[:5] for values in drifting)))
@@ -302,16 +294,18 @@ def test_words_agree_with_the_means_they_give():
 
 def test_confidences_that_may_be_those_of_the_positive_class_are_pointed_at(tmp_path):
     """An alarm of a calibrated model whose probabilities of one class were given as confidences; and no word else."""
+
+    def watched(confidence, correct):
+        (tmp_path / "in.csv").write_text(as_csv(confidence, correct))
+        return call(tmp_path / "in.csv")
+
     rng = np.random.default_rng(0)
     p = rng.random(2000) ** 3
-    label = (rng.random(2000) < p).astype(int)
-    (tmp_path / "wrong.csv").write_text(as_csv(p, label == (p > 0.5)))
-    wrong = call(tmp_path / "wrong.csv")
+    right = (rng.random(2000) < p) == (p > 0.5)
+    wrong = watched(p, right)
     assert wrong.exit_code == 1
     assert f"{(p < 0.5).sum():,} of 2,000 confidences are below 0.5" in wrong.output
-    (tmp_path / "few.csv").write_text(as_csv(p[:5], label[:5] == (p[:5] > 0.5)))
     assert (p[:5] < 0.5).any()
-    assert len(call(tmp_path / "few.csv").output.splitlines()) == 1  # of ten classes it may be as it should
-    (tmp_path / "right.csv").write_text(as_csv(np.maximum(p, 1 - p), label == (p > 0.5)))
-    right = call(tmp_path / "right.csv")
-    assert (right.exit_code, len(right.output.splitlines())) == (0, 1)
+    assert len(watched(p[:5], right[:5]).output.splitlines()) == 1  # of ten classes it may be as it should
+    as_it_should = watched(np.maximum(p, 1 - p), right)
+    assert (as_it_should.exit_code, len(as_it_should.output.splitlines())) == (0, 1)

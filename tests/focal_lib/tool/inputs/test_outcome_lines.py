@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focal_lib.tool.watch.outcome_lines import read_outcomes
+from focal_lib.tool.inputs.outcome_lines import read_outcomes
 
 WAYS = {
     "confidence and correct": "confidence,correct\n0.5,1\n0.75,False\n",
