@@ -41,20 +41,20 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure
 from reproduction.pages.tables import captioned
-from reproduction.studies.advice.advice_groups import (
+from reproduction.studies.advice.coverage import estimate_coverage
+from reproduction.studies.advice.groups import (
     GROUP_ERRORS,
     count_group_errors,
     mark_group_errors,
 )
-from reproduction.studies.advice.advice_power import count_advised
-from reproduction.studies.advice.advice_rates import (
+from reproduction.studies.advice.power import count_advised
+from reproduction.studies.advice.rates import (
     ADVICE_ERRORS,
     KNOWN_TRUTHS,
     count_advice_errors,
     judge_advice,
     made_up_population,
 )
-from reproduction.studies.advice.coverage import estimate_coverage
 
 use_style()
 

@@ -12,7 +12,7 @@ from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModul
 from focal_lib.losses.focal import FocalLoss
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.theory.proper import focal_loss_values
-from reproduction.studies.simple_models.linear_model import fit_linear_model, noisy_clusters
+from reproduction.studies.simple_models.linear import fit_linear_model, noisy_clusters
 
 # --- the inner loops of the calibrators ---------------------------------------------------
 

@@ -20,13 +20,13 @@ from typing import Any
 
 from focal_lib.tool.evaluation.recommendation import RELEVANT
 from reproduction.checkout import ROOT
-from reproduction.studies.advice.advice_groups import (
+from reproduction.studies.advice.groups import (
     group_population,
     judge_advice_in_groups,
     sizes_in_words,
 )
-from reproduction.studies.advice.advice_power import population_with_gain
-from reproduction.studies.advice.advice_rates import Population, made_up_population
+from reproduction.studies.advice.power import population_with_gain
+from reproduction.studies.advice.rates import Population, made_up_population
 from reproduction.studies.shared.going_on import go_on, read_options
 
 OUT = ROOT / "results" / "advice" / "groups.parquet"

@@ -19,8 +19,8 @@ from typing import Any
 
 from focal_lib.tool.evaluation.recommendation import RELEVANT
 from reproduction.checkout import ROOT
-from reproduction.studies.advice.advice_power import GAINING, population_with_gain
-from reproduction.studies.advice.advice_rates import judge_advice
+from reproduction.studies.advice.power import GAINING, population_with_gain
+from reproduction.studies.advice.rates import judge_advice
 from reproduction.studies.shared.going_on import go_on, read_options
 
 OUT = ROOT / "results" / "advice" / "power.parquet"

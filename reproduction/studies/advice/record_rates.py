@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.checkout import ROOT
-from reproduction.studies.advice.advice_rates import (
+from reproduction.studies.advice.rates import (
     KNOWN_TRUTHS,
     Population,
     judge_advice,

@@ -8,7 +8,7 @@ from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.fcl.fcl_networks import GAP_OF, RECORD, read_fcl
+from reproduction.studies.fcl.measures import GAP_OF, RECORD, read_fcl
 from reproduction.studies.fcl.plan import EPOCHS, MAP_LAMBDAS, N_TRAIN, written_contrasts
 from reproduction.studies.shared.from_runs import contrast_by_seed, over_seeds, signed_by_seed
 

@@ -21,10 +21,9 @@ from pathlib import Path
 import pandas as pd
 
 from reproduction.checkout import ROOT
-from reproduction.studies.fcl.fcl_networks import CONVERGING, RECORD, measure_lean, measure_trained
-from reproduction.studies.fcl.images import load_pooled, train_on_images
-from reproduction.studies.fcl.moons import train_on_whole_moons
+from reproduction.studies.fcl.measures import CONVERGING, RECORD, measure_lean, measure_trained
 from reproduction.studies.fcl.plan import EPOCHS, MOON_SAMPLES, N_TRAIN, N_VALIDATION, losses_recorded
+from reproduction.studies.fcl.train import load_pooled, train_on_images, train_on_whole_moons
 from reproduction.studies.shared.going_on import go_on, made_by, rows_so_far
 from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons
 from reproduction.studies.shared.moons import moon_truth

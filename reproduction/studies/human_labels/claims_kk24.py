@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
-from reproduction.studies.human_labels.from_raters import (
+from reproduction.studies.human_labels.contrasts import (
     NEEDS,
+    SETTINGS,
     SIZE,
     TWO_CLASSES,
     contrast_of_raters,
@@ -14,7 +15,6 @@ from reproduction.studies.human_labels.from_raters import (
     temperature_left,
 )
 from reproduction.studies.human_labels.plan import END, VALIDATED
-from reproduction.studies.human_labels.raters_record import SETTINGS
 from reproduction.studies.shared.from_runs import COMPENSATION
 
 CHAPTER = "18_human_labels"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import claim
-from reproduction.studies.human_labels.from_raters import NEEDS, contrast_of_raters
+from reproduction.studies.human_labels.contrasts import NEEDS, SETTINGS, contrast_of_raters
 from reproduction.studies.human_labels.plan import FCL
-from reproduction.studies.human_labels.raters_record import SETTINGS
 
 CHAPTER = "18_human_labels"
 SIZE = rf"Film reviews, labels drawn from their raters' votes, $\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$."

@@ -7,8 +7,7 @@ from typing import Any
 
 from focal_lib.losses.by_name import build
 from reproduction.engine.contrasts import Contrast, Setting
-from reproduction.studies.human_labels.networks import NETWORKS
-from reproduction.studies.human_labels.targets import KINDS
+from reproduction.studies.human_labels.models import KINDS, NETWORKS
 
 GAMMA = 2.0  # of the contrasts
 FCL = (2.0, 0.5)  # gamma and lambda: L25's pair with this gamma (A.10)

@@ -22,7 +22,7 @@ import pandas as pd
 from reproduction.checkout import ROOT
 from reproduction.engine.grids import read_grid
 from reproduction.engine.store import RunMissing, load
-from reproduction.studies.landscape.landscape import measure_landscape
+from reproduction.studies.landscape.measures import measure_landscape
 from reproduction.studies.shared.going_on import made_by, rows_so_far
 from reproduction.studies.shared.over_seeds import write_table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence, Unchecked
 from reproduction.ledger.ledger import Rows, claim
-from reproduction.studies.localisation.from_localisation import NEEDS, contrast_of_record
+from reproduction.studies.localisation.contrasts import NEEDS, contrast_of_record
 from reproduction.studies.localisation.plan import FCL, ONE, SEVERAL, Plan, losses_compared
 
 CHAPTER = "22_where_it_looks"

@@ -31,8 +31,8 @@ from focal_lib.atomic_write import write_whole
 from reproduction.checkout import ROOT
 from reproduction.engine.data.fashion_mnist import CLASSES
 from reproduction.studies.localisation import canvases, chest_xrays
-from reproduction.studies.localisation.localisation import RECORD, measure_plans
-from reproduction.studies.localisation.located import LocatedImages
+from reproduction.studies.localisation.canvases import LocatedImages
+from reproduction.studies.localisation.measures import RECORD, measure_plans
 from reproduction.studies.localisation.plan import CHEST, ONE, SEVERAL, Plan, losses_compared
 from reproduction.studies.localisation.train import train
 from reproduction.studies.shared.going_on import made_by, rows_so_far

@@ -13,14 +13,14 @@ from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.judgement import interval_among
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.ood.unknown_inputs import mean_over_shifts, measure_shift
-from reproduction.studies.ood.unknown_views import temperature_under
-from reproduction.studies.ood.written_unknown import (
+from reproduction.studies.ood.measures import mean_over_shifts, measure_shift
+from reproduction.studies.ood.plan import (
     CIFAR_SHIFTS,
     SHIFTS,
     corruptions_asked,
     shift_contrasts,
 )
+from reproduction.studies.ood.views import temperature_under
 from reproduction.studies.shared.from_runs import (
     CIFAR_SIZE,
     SIZE,

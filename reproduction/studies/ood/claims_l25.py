@@ -10,14 +10,14 @@ from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.ood.unknown_inputs import measure_detection
-from reproduction.studies.ood.unknown_views import CIFAR_SHOWN, energy_minus_probability
-from reproduction.studies.ood.written_unknown import (
+from reproduction.studies.ood.measures import measure_detection
+from reproduction.studies.ood.plan import (
     CIFAR,
     FRESH_DIGITS,
     RECORDED_DIGITS,
     digit_contrasts,
 )
+from reproduction.studies.ood.views import CIFAR_SHOWN, energy_minus_probability
 from reproduction.studies.printed_tables.from_tables import rows_higher
 from reproduction.studies.shared.from_runs import (
     CIFAR_SIZE,

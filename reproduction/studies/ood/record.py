@@ -24,8 +24,8 @@ import pandas as pd
 from reproduction.checkout import ROOT, commit
 from reproduction.engine.data.corruptions import CORRUPTION_KINDS
 from reproduction.engine.store import Result, default_runs, load_runs
-from reproduction.studies.ood.unknown_inputs import measure_detection, measure_shift, unknown_images
-from reproduction.studies.ood.unknown_views import CIFAR_SHOWN
+from reproduction.studies.ood.measures import measure_detection, measure_shift, unknown_images
+from reproduction.studies.ood.views import CIFAR_SHOWN
 from reproduction.studies.shared.over_seeds import write_table
 
 SHOWN = {

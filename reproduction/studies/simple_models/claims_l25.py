@@ -14,7 +14,7 @@ from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons
 from reproduction.studies.shared.moons import moon_truth
-from reproduction.studies.simple_models.seeds import by_loss
+from reproduction.studies.simple_models.moons import by_loss
 
 CHAPTER = "17_simple_models"
 FOCAL, FCL = MoonLoss(10.0), MoonLoss(10.0, 1.5)

@@ -13,9 +13,13 @@ from focal_lib.theory.closest_temperature import closest_temperature
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.simple_models.descent import gradient_flow
-from reproduction.studies.simple_models.linear_fits import linear_fits, separable_growth
-from reproduction.studies.simple_models.linear_model import fit_linear_model, noisy_clusters
+from reproduction.studies.simple_models.linear import (
+    fit_linear_model,
+    gradient_flow,
+    linear_fits,
+    noisy_clusters,
+    separable_growth,
+)
 
 CHAPTER = "17_simple_models"
 DRAWS, BOUNDED_DRAWS = 20, 5

@@ -6,7 +6,7 @@ from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_m20_tables import AsPrinted, m20_cells
-from reproduction.studies.texts.from_texts import (
+from reproduction.studies.texts.contrasts import (
     NEEDS,
     SIZE,
     contrasts_everywhere,

@@ -11,8 +11,7 @@ from focal_lib.losses.focal import FocalLoss, ProperFocalLoss
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.data.tokens import UNKNOWN
 from reproduction.studies.human_labels import train as module
-from reproduction.studies.human_labels.linear import fit_linear_path, make_bags
-from reproduction.studies.human_labels.networks import AveragedEmbedding, train_network
+from reproduction.studies.human_labels.models import AveragedEmbedding, fit_linear_path, make_bags, train_network
 from reproduction.studies.human_labels.plan import (
     END,
     VALIDATED,

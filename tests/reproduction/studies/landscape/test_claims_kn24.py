@@ -7,14 +7,9 @@ import pytest
 from reproduction.ledger import find
 from reproduction.ledger.evidence import All
 from reproduction.ledger.judgement import Verdict
-from reproduction.studies.landscape import (
-    claims_kn24 as landscape,
-)
-from reproduction.studies.landscape import (
-    claims_rescaled as rescaled_layers,
-)
-from reproduction.studies.landscape.landscape import add_logs
-from reproduction.studies.landscape.written_landscape import NETWORKS
+from reproduction.studies.landscape import claims_kn24 as landscape
+from reproduction.studies.landscape.measures import add_logs
+from reproduction.studies.landscape.plan import NETWORKS
 
 
 def made_up(top, trace_ce, ece):
@@ -36,7 +31,7 @@ def made_up(top, trace_ce, ece):
 
 @pytest.fixture
 def given(monkeypatch):
-    return lambda **how: monkeypatch.setattr(landscape, "table", lambda: made_up(**how))
+    return lambda **how: monkeypatch.setattr(landscape, "read_landscape", lambda: made_up(**how))
 
 
 def test_correlations_stay_between_their_ends(given):
@@ -82,8 +77,8 @@ def test_relations_are_by_seed_and_need_a_sign(given):
 
 
 def test_the_derivation_needs_the_true_factor(monkeypatch):
-    assert rescaled_layers.flat_by_scaling().verdict == Verdict.PROVED
-    real = rescaled_layers.step_of_several
+    assert landscape.flat_by_scaling().verdict == Verdict.PROVED
+    real = landscape.step_of_several
     doubled = lambda text, *pairs: real(text, *((2 * left, right) for left, right in pairs))  # noqa: E731
-    monkeypatch.setattr(rescaled_layers, "step_of_several", doubled)
-    assert rescaled_layers.flat_by_scaling().verdict == Verdict.FAILED
+    monkeypatch.setattr(landscape, "step_of_several", doubled)
+    assert landscape.flat_by_scaling().verdict == Verdict.FAILED

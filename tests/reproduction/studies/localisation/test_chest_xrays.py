@@ -11,7 +11,7 @@ from reproduction.studies.localisation.chest_xrays import (
     chest_xrays,
     read_chest_xrays,
 )
-from reproduction.studies.localisation.localisation import measure_plans
+from reproduction.studies.localisation.measures import measure_plans
 from reproduction.studies.localisation.plan import CHEST, Plan
 
 ENTRIES = {

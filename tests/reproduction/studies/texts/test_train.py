@@ -12,6 +12,7 @@ from reproduction.engine.best import BestWeights
 from reproduction.engine.contrasts import Contrast
 from reproduction.engine.data import text
 from reproduction.engine.fit import prepare
+from reproduction.studies.texts.measures import TEXT_METRICS, measure_texts, name_kept
 from reproduction.studies.texts.plan import (
     BEST,
     LAST,
@@ -21,7 +22,6 @@ from reproduction.studies.texts.plan import (
     network_and_recipe,
     written_contrasts,
 )
-from reproduction.studies.texts.texts import TEXT_METRICS, measure_texts, name_kept
 from reproduction.studies.texts.train import IN, train_texts
 from tests.reproduction.engine.data.test_snippets import _papers_data
 
