@@ -220,7 +220,7 @@ def _judge(probs: np.ndarray, labels: np.ndarray) -> dict[str, float]:
 def mean_over_shifts(table: pd.DataFrame) -> pd.DataFrame:
     """Of each metric over corruptions and their severities, clean images left out; for `evaluate_contrasts`."""
     kept = table[table["severity"] > 0]
-    columns = [name for name in table if name not in ("corruption", "severity", "value")]
+    columns = [name for name in table if name not in ("corruption", "severity", "value", "kind", "cpu_seconds")]
     return kept.groupby(columns, sort=False)["value"].mean().reset_index()
 
 

@@ -200,5 +200,7 @@ def test_a_record_goes_on_where_it_stopped(networks, monkeypatch, tmp_path):
         recorder.main(out=out, images=5, signs=2)
     table = pd.read_parquet(out)
     assert asked == [specs[0].name, specs[1].name]
-    assert table.groupby(recorder.KEY, sort=False).ngroups == 2
+    assert table.groupby(list(recorder.KEY), sort=False).ngroups == 2
     assert set(table["images"]) == {5}
+    with pytest.raises(ValueError, match=r"must be those of the rows in table\.parquet, 5 images, 2 signs\. Got 6, 2"):
+        recorder.main(out=out, images=6, signs=2)
