@@ -65,11 +65,7 @@ def measure_rescaled(
 
     from focal_lib.losses.focal import FocalLoss
     from reproduction.engine.run import trained
-    from reproduction.studies.landscape.measures import (
-        gauss_newton_traces,
-        logit_grams,
-        logit_hessians,
-    )
+    from reproduction.studies.landscape.measures import gauss_newton_traces, logit_grams, logit_hessians
 
     rows = []
     for result in results:

@@ -29,11 +29,7 @@ from reproduction.studies.ood.measures import measure_detection, measure_shift, 
 from reproduction.studies.ood.views import CIFAR_SHOWN
 from reproduction.studies.shared.going_on import go_on
 
-SHOWN = {
-    "fashion-mnist-unknown": ("mnist-5k",),
-    "fashion-mnist-fresh": ("mnist-5k",),
-    "cifar10-unknown": CIFAR_SHOWN,
-}
+SHOWN = {"fashion-mnist-unknown": ("mnist-5k",), "fashion-mnist-fresh": ("mnist-5k",), "cifar10-unknown": CIFAR_SHOWN}
 SHIFTED = {"cifar10-unknown": 2000}  # grid -> test images, under each corruption and severity
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,24 +15,17 @@ from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import printed_tables
-from reproduction.studies.shared.from_runs import (
-    contrast_by_seed,
-    name_metric,
-    over_seeds,
-    signed_if_any,
-)
+from reproduction.studies.shared.from_runs import contrast_by_seed, name_metric, over_seeds, signed_if_any
 from reproduction.studies.shared.over_seeds import correct_together
 from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.side_by_side import compare_with_printed, printed_name
-from reproduction.studies.shared.written_contrasts import (
-    difference_by_seed,
-    evaluate_contrasts,
-    find_contrast,
-)
+from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts, find_contrast
 from reproduction.studies.texts.measures import RECORD, name_kept
 from reproduction.studies.texts.plan import BEST, ELSEWHERE, LAST, SETTINGS, written_contrasts
 from reproduction.studies.texts.train import IN, TextRun
 
+NEEDS = f"results/{RECORD}"
+SIZE = "film reviews, two small networks, weights of the best validation accuracy"  # for statements
 PRINTED_ROWS = {  # as printed -> the networks of the rows on texts that both papers' losses are in
     "SST Binary": "Tree-LSTM",
     "20 Newsgroups": "Global Pooling CNN",
@@ -42,7 +34,8 @@ PRINTED_ROWS = {  # as printed -> the networks of the rows on texts that both pa
 _OF_DATASET = {"20-newsgroups": "20 Newsgroups", "20-newsgroups-m20": "20 Newsgroups", "ag-news": "AG News"}
 _GAP = "FLSD-53 minus cross-entropy"  # of written_contrasts, and there at the last epoch too
 _ROUNDING = 1e-4  # of logits, accuracies and NLLs after training in float32
-_STAGES = {"pre": ("none", ""), "post": ("temperature", "ece")}  # of the order by ECE
+_STAGES = {"pre": "", "post": "ece"}  # objective of the temperature
+_ROWS = (("M20", "20 Newsgroups"), ("M20", "SST Binary"), ("L25", "20 Newsgroups"), ("L25", "AG News"))
 
 
 def printed_row(dataset: str) -> str:
@@ -55,7 +48,6 @@ def record_of(setting: str) -> pd.DataFrame:
 
     Raises:
         ValueError: none of SETTINGS.
-        FileNotFoundError: there is no record, as in an installed package.
     """
     if setting not in SETTINGS:
         raise ValueError(f"setting must be one of {', '.join(SETTINGS)}. Got {setting!r}.")
@@ -64,13 +56,25 @@ def record_of(setting: str) -> pd.DataFrame:
 
 
 def evaluate_written_texts() -> pd.DataFrame:
-    """Every written contrast in every setting: what `evaluate_contrasts` gives, Holm's correction within a setting.
-
-    Raises:
-        FileNotFoundError: there is no record.
-    """
+    """Every written contrast in every setting: what `evaluate_contrasts` gives, Holm's correction within a setting."""
     found = [evaluate_contrasts(name_kept(record_of(name)), written_contrasts(name)) for name in SETTINGS]
     return pd.concat(found, ignore_index=True)
+
+
+def _select(table: pd.DataFrame, metric: str, objective: str | None = None, kept: str = BEST) -> pd.DataFrame:
+    """Rows of a metric in distribution; of an objective, '' for as trained, or of all."""
+    own = table[(table["source"] == IN) & (table["kept"] == kept) & (table["metric"] == metric)]
+    return own if objective is None else own[own["objective"] == objective]
+
+
+def _paired(table: pd.DataFrame, by: list[str], column: str, first: str, second: str) -> pd.DataFrame:
+    """Means over seeds of two kinds of rows, told by a column, and the second minus the first: t interval, by group."""
+    found = []
+    for own, part in table.groupby(by, sort=False):
+        wide = part.pivot(index="seed", columns=column, values="value")
+        i = t_interval_if_any(wide[second] - wide[first])
+        found.append((*own, wide[first].mean(), wide[second].mean(), i.estimate, i.low, i.high))
+    return pd.DataFrame(found, columns=[*by, first, second, "difference", "low", "high"])
 
 
 def beside_printed(table: pd.DataFrame, metric: str, dataset: str) -> pd.DataFrame:
@@ -91,18 +95,12 @@ def summarise_texts(table: pd.DataFrame) -> pd.DataFrame:
         error; ece, adaptive-ece and nll, each before and after the temperature that the papers choose for it: by the
         same error, for the NLL by ECE; T, the mean temperature by ECE.
     """
-    own = table[(table["source"] == IN) & (table["kept"] == BEST)]
-    by = {"error": "ece", "ece": "ece", "adaptive-ece": "adaptive-ece", "nll": "ece"}
     found = {}
-    for metric, objective in by.items():
-        part = own[own["metric"] == metric]
-        before = part[part["method"] == "none"].groupby("loss", sort=False)["value"].mean()
-        found[metric] = before
-        if metric != "error":
-            after = part[(part["method"] == "temperature") & (part["objective"] == objective)]
-            found[f"{metric}, after"] = after.groupby("loss", sort=False)["value"].mean()
-    scaled = own[(own["metric"] == "ece") & (own["objective"] == "ece")]
-    return pd.DataFrame(found | {"T": scaled.groupby("loss", sort=False)["temperature"].mean()})
+    for metric, objective in {"error": "", "ece": "ece", "adaptive-ece": "adaptive-ece", "nll": "ece"}.items():
+        found[metric] = _select(table, metric, "").groupby("loss", sort=False)["value"].mean()
+        if objective:
+            found[f"{metric}, after"] = _select(table, metric, objective).groupby("loss", sort=False)["value"].mean()
+    return pd.DataFrame(found | {"T": _select(table, "ece", "ece").groupby("loss", sort=False)["temperature"].mean()})
 
 
 def _order(paper: str, dataset: str, stage: str) -> pd.Series:
@@ -136,24 +134,19 @@ def printed_orders(among: Iterable[str] | None = None) -> pd.DataFrame:
     Returns:
         rows ('M20 20 Newsgroups, M20 SST Binary'), stage, losses, tau.
     """
-    rows = [("M20", "20 Newsgroups"), ("M20", "SST Binary"), ("L25", "20 Newsgroups"), ("L25", "AG News")]
     found = []
-    for i, one in enumerate(rows):
-        for two in rows[i + 1 :]:
-            for stage in _STAGES:
-                a, b = _order(*one, stage), _order(*two, stage)
-                shared = a.index.intersection(b.index)
-                if among is not None:
-                    shared = shared.intersection([printed_name(loss) for loss in among])
-                found.append((f"{' '.join(one)}, {' '.join(two)}", stage, len(shared), _tau(a[shared], b[shared])))
+    for (one, two), stage in itertools.product(itertools.combinations(_ROWS, 2), _STAGES):
+        a, b = _order(*one, stage), _order(*two, stage)
+        shared = a.index.intersection(b.index)
+        if among is not None:
+            shared = shared.intersection([printed_name(loss) for loss in among])
+        found.append((f"{' '.join(one)}, {' '.join(two)}", stage, len(shared), _tau(a[shared], b[shared])))
     return pd.DataFrame(found, columns=["rows", "stage", "losses", "tau"])
 
 
 def _eces_by_seed(table: pd.DataFrame, stage: str) -> pd.DataFrame:
     """ECE of the BEST weights, in distribution: a row a seed, a column a loss, named as the papers' tables do."""
-    method, objective = _STAGES[stage]
-    own = table[(table["source"] == IN) & (table["kept"] == BEST) & (table["metric"] == "ece")]
-    own = own[(own["method"] == method) & (own["objective"] == objective)]
+    own = _select(table, "ece", _STAGES[stage])
     return own.assign(loss=own["loss"].map(printed_name)).pivot(index="seed", columns="loss", values="value")
 
 
@@ -198,8 +191,7 @@ def near_chance(table: pd.DataFrame, chance: float = 50.0) -> tuple[str, ...]:
     Args:
         chance: the error of a guess, in per cent.
     """
-    own = table[(table["source"] == IN) & (table["kept"] == BEST) & (table["metric"] == "error")]
-    errors = own[own["method"] == "none"].groupby("loss", sort=False)["value"].mean()
+    errors = _select(table, "error", "").groupby("loss", sort=False)["value"].mean()
     return tuple(errors.index[errors > (errors.min() + chance) / 2])
 
 
@@ -213,18 +205,17 @@ def rank_correlations(table: pd.DataFrame, without: Sequence[str] = (), level: f
         label, stage, losses, seeds, tau, low, high, p (see `p_of_no_relation`); rows with fewer than three losses in
         common are left out.
     """
-    rows = [("M20", "SST Binary"), ("M20", "20 Newsgroups"), ("L25", "20 Newsgroups"), ("L25", "AG News")]
     found = []
     table = table[~table["loss"].isin(without)]
     names = {printed_name(loss) for loss in table["loss"].unique()}
-    for paper, dataset in rows:
-        for stage in _STAGES:
-            taus = order_with_printed(table, paper, dataset, stage)
-            if len(taus):
-                i = tau_interval(table, taus, paper, dataset, stage, level)
-                shared = len(names & set(_order(paper, dataset, stage).index))
-                p = p_of_no_relation(table, paper, dataset, stage)
-                found.append((f"{paper} {dataset}", stage, shared, len(taus), i.estimate, i.low, i.high, p))
+    sst_first = (_ROWS[1], _ROWS[0], *_ROWS[2:])
+    for (paper, dataset), stage in itertools.product(sst_first, _STAGES):
+        taus = order_with_printed(table, paper, dataset, stage)
+        if len(taus):
+            i = tau_interval(table, taus, paper, dataset, stage, level)
+            shared = len(names & set(_order(paper, dataset, stage).index))
+            p = p_of_no_relation(table, paper, dataset, stage)
+            found.append((f"{paper} {dataset}", stage, shared, len(taus), i.estimate, i.low, i.high, p))
     return pd.DataFrame(found, columns=["label", "stage", "losses", "seeds", "tau", "low", "high", "p"])
 
 
@@ -244,12 +235,7 @@ def gaps_of_epochs(table: pd.DataFrame, metrics: tuple[str, ...] = ("error", "ec
         loss, metric, best, last (means), difference, low, high.
     """
     own = table[(table["source"] == IN) & (table["method"] == "none") & table["metric"].isin(metrics)]
-    found = []
-    for (loss, metric), part in own.groupby(["loss", "metric"], sort=False):
-        wide = part.pivot(index="seed", columns="kept", values="value")
-        i = t_interval_if_any(wide["last"] - wide["best"])
-        found.append((loss, metric, wide["best"].mean(), wide["last"].mean(), i.estimate, i.low, i.high))
-    return pd.DataFrame(found, columns=["loss", "metric", "best", "last", "difference", "low", "high"])
+    return _paired(own, ["loss", "metric"], "kept", BEST, LAST)
 
 
 def gap_last_minus_best(level: float = 0.95) -> pd.DataFrame:
@@ -262,9 +248,6 @@ def gap_last_minus_best(level: float = 0.95) -> pd.DataFrame:
     Returns:
         table (setting), name; difference, low, high (t interval, each for itself), seeds, p, p_adjusted, significant;
         smallest, as `evaluate_contrasts`.
-
-    Raises:
-        FileNotFoundError: there is no record.
     """
     rows = []
     for setting in SETTINGS:
@@ -317,17 +300,15 @@ def say_networks_alike(runs: Sequence[TextRun], first: str, second: str) -> str:
 
 def spread_over_seeds(table: pd.DataFrame, kept: str, without: Sequence[str] = ()) -> float:
     """Standard deviation over seeds of the ECE as trained, in points: mean over losses; weights BEST or LAST."""
-    own = table[(table["source"] == IN) & (table["kept"] == kept) & (table["metric"] == "ece")]
-    own = own[(own["method"] == "none") & ~own["loss"].isin(without)]
-    return float(own.groupby("loss")["value"].std(ddof=1).mean())
+    own = _select(table, "ece", "", kept)
+    return float(own[~own["loss"].isin(without)].groupby("loss")["value"].std(ddof=1).mean())
 
 
 def count_steadier(table: pd.DataFrame, without: Sequence[str] = ()) -> tuple[int, int]:
     """Losses whose ECE as trained has a smaller `spread_over_seeds` at the last epoch than at the best; all losses."""
-    losses = [loss for loss in dict.fromkeys(table["loss"]) if loss not in without]
-    of = {loss: table[table["loss"] == loss] for loss in losses}
-    less = [spread_over_seeds(of[loss], LAST) < spread_over_seeds(of[loss], BEST) for loss in losses]
-    return sum(less), len(less)
+    late, best = (_select(table, "ece", "", kept).groupby("loss")["value"].std(ddof=1) for kept in (LAST, BEST))
+    less = (late < best).drop(list(without), errors="ignore")
+    return int(less.sum()), len(less)
 
 
 def epochs_kept(table: pd.DataFrame) -> pd.DataFrame:
@@ -336,9 +317,8 @@ def epochs_kept(table: pd.DataFrame) -> pd.DataFrame:
     Returns:
         loss, first, latest (epochs), lowest, highest (ECE); tau, Kendall's, between epoch and ECE.
     """
-    own = table[(table["source"] == IN) & (table["kept"] == BEST) & (table["metric"] == "ece")]
     found = []
-    for loss, part in own[own["method"] == "none"].groupby("loss", sort=False):
+    for loss, part in _select(table, "ece", "").groupby("loss", sort=False):
         epoch, value = part["epoch"], part["value"]
         with np.errstate(invalid="ignore"):  # all seeds may keep one epoch
             tau = float(kendalltau(epoch, value).statistic)
@@ -352,10 +332,9 @@ def minus_cross_entropy_in_ece(table: pd.DataFrame, objective: str) -> pd.DataFr
     Returns:
         loss, difference, low, high: paired over seeds, t interval, each for itself.
     """
-    own = table[(table["source"] == IN) & (table["kept"] == BEST) & (table["metric"] == "ece")]
-    wide = own[own["objective"] == objective].pivot(index="seed", columns="loss", values="value")
+    wide = _select(table, "ece", objective).pivot(index="seed", columns="loss", values="value")
     found = []
-    for loss in dict.fromkeys(own["loss"]):
+    for loss in dict.fromkeys(table["loss"]):
         if loss != "cross-entropy":
             i = t_interval_if_any(wide[loss] - wide["cross-entropy"])
             found.append((loss, i.estimate, i.low, i.high))
@@ -386,16 +365,8 @@ def differences_by_source(table: pd.DataFrame, metric: str, objective: str) -> p
         loss, source, before, after (means), difference (after minus before), low, high: t interval, each for itself.
     """
     own = table[(table["kept"] == BEST) & (table["metric"] == metric) & table["objective"].isin(["", objective])]
-    found = []
-    for (loss, source), part in own.groupby(["loss", "source"], sort=False):
-        wide = part.pivot(index="seed", columns="method", values="value")
-        i = t_interval_if_any(wide["temperature"] - wide["none"])
-        found.append((loss, source, wide["none"].mean(), wide["temperature"].mean(), i.estimate, i.low, i.high))
-    return pd.DataFrame(found, columns=["loss", "source", "before", "after", "difference", "low", "high"])
-
-
-NEEDS = f"results/{RECORD}"
-SIZE = "film reviews, two small networks, weights of the best validation accuracy"  # for statements
+    found = _paired(own, ["loss", "source"], "method", "none", "temperature")
+    return found.rename(columns={"none": "before", "temperature": "after"})
 
 
 def settings_with(name: str) -> tuple[str, ...]:
@@ -435,10 +406,8 @@ def similar_by(setting: str, name: str, tolerance: float) -> Measurement:
 
 def error_of_texts(setting: str, loss: str, expected: float, tolerance: float) -> Measurement:
     """The test error of a loss in per cent against a number, as trained; BEST weights."""
-    table = record_of(setting)
-    own = table[(table["kept"] == BEST) & (table["source"] == IN) & (table["metric"] == "error")]
-    own = own[(own["method"] == "none") & (own["loss"] == loss)]
-    values = own.set_index("seed")["value"]
+    own = _select(record_of(setting), "error", "")
+    values = own[own["loss"] == loss].set_index("seed")["value"]
     quantity = f"test error (%) of {loss} [{setting}]"
     interval, over = t_interval_if_any(values), over_seeds(values)
     return Measurement.near(quantity, f"{expected:g}", interval, expected, tolerance, over, said="asked")
@@ -446,25 +415,7 @@ def error_of_texts(setting: str, loss: str, expected: float, tolerance: float) -
 
 def temperature_of_texts(setting: str, loss: str, other: str, sign: int) -> Measurement:
     """The temperature by ECE of one loss minus that of another, paired over seeds; BEST weights."""
-    table = record_of(setting)
-    own = table[(table["kept"] == BEST) & (table["source"] == IN) & (table["metric"] == "ece")]
-    wide = own[own["objective"] == "ece"].pivot(index="seed", columns="loss", values="temperature")
-    values = (wide[loss] - wide[other]).dropna()
+    own = _select(record_of(setting), "ece", "ece")
+    wide = own.pivot(index="seed", columns="loss", values="temperature")
     quantity = f"$T$ by ECE (equal width), {loss} minus {other} [{setting}]"
-    printed = "negative" if sign < 0 else "positive"
-    return signed_if_any(quantity, printed, values, sign)
-
-
-def order_of_texts(setting: str, paper: str, dataset: str, stage: str) -> Measurement:
-    """Kendall's tau of the losses' order by ECE here and in a printed row, a number a seed, against above 0."""
-    table = record_of(setting)
-    taus = order_with_printed(table, paper, dataset, stage)
-    when = "before" if stage == "pre" else "after"
-    quantity = (
-        f"Kendall's tau of the order by ECE (equal width) {when} scaling with {paper}'s row {dataset} [{setting}]"
-    )
-    found = Measurement.signed(
-        quantity, "positive", tau_interval(table, taus, paper, dataset, stage), 1, over_seeds(taus)
-    )
-    p = p_of_no_relation(table, paper, dataset, stage)
-    return replace(found, said="asked", remark=f"Of all orders of these losses a share of {p:.2g} is as far from 0")
+    return signed_if_any(quantity, "negative" if sign < 0 else "positive", (wide[loss] - wide[other]).dropna(), sign)

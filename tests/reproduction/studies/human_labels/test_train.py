@@ -12,13 +12,7 @@ from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.data.tokens import UNKNOWN
 from reproduction.studies.human_labels import train as module
 from reproduction.studies.human_labels.models import AveragedEmbedding, fit_linear_path, make_bags, train_network
-from reproduction.studies.human_labels.plan import (
-    END,
-    VALIDATED,
-    Plan,
-    losses_compared,
-    written_contrasts,
-)
+from reproduction.studies.human_labels.plan import END, VALIDATED, Plan, losses_compared, written_contrasts
 from reproduction.studies.human_labels.train import load_sentences, train
 
 

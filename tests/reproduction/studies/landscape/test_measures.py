@@ -20,12 +20,7 @@ from reproduction.studies.landscape.measures import (
     measure_landscape,
     relation_by_seed,
 )
-from reproduction.studies.landscape.plan import (
-    GAMMAS,
-    calibration_contrasts,
-    cause_contrasts,
-    eigenvalue_contrasts,
-)
+from reproduction.studies.landscape.plan import GAMMAS, calibration_contrasts, cause_contrasts, eigenvalue_contrasts
 from tests.focal_lib.losses.test_hessian import full_hessian
 
 

@@ -33,14 +33,7 @@ from reproduction.studies.localisation.measures import (
     spread,
 )
 from reproduction.studies.localisation.networks import NETWORKS
-from reproduction.studies.localisation.plan import (
-    ONE,
-    SETTINGS,
-    SEVERAL,
-    Plan,
-    losses_compared,
-    written_contrasts,
-)
+from reproduction.studies.localisation.plan import ONE, SETTINGS, SEVERAL, Plan, losses_compared, written_contrasts
 from reproduction.studies.localisation.train import Outcome, located_images, train
 
 MAPS = arrays(np.int64, (3, 5, 6), elements=st.integers(0, 9)).map(lambda m: m.astype(float))

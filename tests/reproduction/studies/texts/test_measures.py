@@ -16,14 +16,7 @@ from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.written_contrasts import find_contrast
 from reproduction.studies.texts import contrasts
 from reproduction.studies.texts.measures import RECORD
-from reproduction.studies.texts.plan import (
-    BEST,
-    FIRST_SEED,
-    LAST,
-    SETTINGS,
-    make_specs,
-    written_contrasts,
-)
+from reproduction.studies.texts.plan import BEST, FIRST_SEED, LAST, SETTINGS, make_specs, written_contrasts
 from reproduction.studies.texts.train import IN, Epoch, TextRun, Weights
 
 LOSSES = ("cross-entropy", "brier", "mmce 8", "focal 3", "flsd-53")
@@ -147,8 +140,7 @@ def test_the_change_of_a_gap_is_the_difference_of_two_contrasts():
 
 
 @pytest.mark.parametrize(
-    ("written", "changed", "said"),
-    [(False, False, "may matter"), (True, False, "matters"), (False, True, "matters")],
+    ("written", "changed", "said"), [(False, False, "may matter"), (True, False, "matters"), (False, True, "matters")]
 )
 def test_an_epoch_matters_where_a_contrast_shows_it(written, changed, said):
     names = ["cross-entropy: last epoch minus best", "cross-entropy: last epoch minus best, error", "a minus b"]
