@@ -22,8 +22,16 @@ SETTINGS = {  # name -> model, classes; each is a family of contrasts
     "Tree-LSTM": ("tree-lstm", 2),  # added when the others had been seen, with their contrasts
     "linear, three classes": ("linear", 3),
 }
-
-
+NEEDS = f"results/{RECORD}"
+TWO_CLASSES = [name for name, (_, classes) in SETTINGS.items() if classes == 2]
+SIZE = rf"film reviews, labels drawn from their raters' votes, $\gamma = {GAMMA:g}$"  # for statements
+_METRICS = {"kl": "KL", "l2": "squared distance"}
+_AFTER = {
+    "none": "",
+    "temperature": ", after a temperature",
+    "map": ", after its map",
+    "map-temperature": ", after map and temperature",
+}
 SEEN_AFTERWARDS = "validated: focal minus cross-entropy"
 
 
@@ -31,24 +39,14 @@ def _written(setting: str) -> tuple[Contrast, ...]:
     return written_contrasts(setting, majority=SETTINGS[setting][1] == 2)
 
 
-def find_written(setting: str, name: str) -> Contrast:
-    """The contrast of that name that was written down for a setting.
-
-    Raises:
-        ValueError: there is none.
-    """
-    return find_contrast(_written(setting), name)
+def _rows_of(setting: str) -> pd.DataFrame:
+    """The recorded rows of a setting, losses named as `written_contrasts` does."""
+    return name_settings(read_table(RECORD), *SETTINGS[setting])
 
 
 def evaluate_written() -> pd.DataFrame:
-    """Every written contrast in every setting: what `evaluate_contrasts` gives, Holm's correction within a setting.
-
-    Raises:
-        FileNotFoundError: there is no record, as in an installed package.
-    """
-    table = read_table(RECORD)
-    found = [evaluate_contrasts(name_settings(table, *SETTINGS[name]), _written(name)) for name in SETTINGS]
-    return pd.concat(found, ignore_index=True)
+    """Every written contrast in every setting: what `evaluate_contrasts` gives, Holm's correction within a setting."""
+    return pd.concat([evaluate_contrasts(_rows_of(name), _written(name)) for name in SETTINGS], ignore_index=True)
 
 
 def seen_afterwards(setting: str) -> Contrast:
@@ -59,13 +57,8 @@ def seen_afterwards(setting: str) -> Contrast:
 
 
 def evaluate_seen_afterwards() -> pd.DataFrame:
-    """`seen_afterwards` in every setting: what `evaluate_contrasts` gives, Holm's correction over the settings.
-
-    Raises:
-        FileNotFoundError: there is no record.
-    """
-    table = read_table(RECORD)
-    found = [evaluate_contrasts(name_settings(table, *SETTINGS[name]), [seen_afterwards(name)]) for name in SETTINGS]
+    """`seen_afterwards` in every setting: what `evaluate_contrasts` gives, Holm's correction over the settings."""
+    found = [evaluate_contrasts(_rows_of(name), [seen_afterwards(name)]) for name in SETTINGS]
     return correct_together(pd.concat(found, ignore_index=True))
 
 
@@ -74,11 +67,8 @@ def gap_sizes(setting: str, kept: str) -> tuple[np.ndarray, np.ndarray]:
 
     The share is that of the raters who say the top class; the distance is of means, so over- and underconfidence in
     different items may cancel. Drawn labels, as trained.
-
-    Raises:
-        FileNotFoundError: there is no record.
     """
-    table = name_settings(read_table(RECORD), *SETTINGS[setting])
+    table = _rows_of(setting)
     rows = table[(table["metric"] == "gap") & (table["method"] == "none")]
     wide = rows.pivot(index="seed", columns="loss", values="value").abs()
     ce, focal, *_ = losses_compared()
@@ -94,7 +84,6 @@ def temperature_ratios(model: str, classes: int, gamma: float, method: str) -> n
         method: 'temperature', or 'map-temperature' for what is left after the map.
 
     Raises:
-        FileNotFoundError: there is no record.
         ValueError: the record has no such models.
     """
     table = read_table(RECORD)
@@ -109,21 +98,21 @@ def temperature_ratios(model: str, classes: int, gamma: float, method: str) -> n
     return ratio.to_numpy()
 
 
-def _relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str]) -> list[str]:
-    """A contrast in every setting that has it: the first word where below 0, the second above, else not told apart."""
-    rows = evaluated[evaluated["name"] == name]
-    found = zip(rows["significant"], rows["difference"], strict=True)
-    return [words[int(difference > 0)] if significant else "not told apart" for significant, difference in found]
-
-
 def count_relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str] = ("nearer", "farther")) -> str:
     """'nearer in 3 of 4, not told apart in 1 of 4': one contrast in every setting that has it, after correction.
 
     A contrast counts as told apart where it is significant among those of its setting.
     """
-    said = _relations(evaluated, name, words)
-    order = [*words, "not told apart"]
-    return ", ".join(f"{word} in {said.count(word)} of {len(said)}" for word in order if word in said)
+    counts, settings = _relations(evaluated, name, words)
+    return ", ".join(f"{word} in {count} of {settings}" for word, count in counts.items() if count)
+
+
+def _relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str]) -> tuple[dict[str, int], int]:
+    """In how many settings a contrast is below 0, the first word, above 0, or not told apart; how many have it."""
+    rows = evaluated[evaluated["name"] == name]
+    told, above = rows["significant"].astype(bool), rows["difference"] > 0
+    counts = {words[0]: told & ~above, words[1]: told & above, "not told apart": ~told}
+    return {word: int(which.sum()) for word, which in counts.items()}, len(rows)
 
 
 def sum_up_relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str] = ("nearer", "farther")) -> str:
@@ -131,20 +120,17 @@ def sum_up_relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str] 
 
     'not told apart in any of 3 settings' where no setting tells.
     """
-    said = _relations(evaluated, name, words)
-    counts = {word: said.count(word) for word in words}
-    told = [word for word in words if counts[word]]
-    if len(said) == 1:
-        return f"{said[0]} in the one setting"
-    of = f"{len(said)} settings"
-    if not told:
+    counts, settings = _relations(evaluated, name, words)
+    if settings == 1:
+        return f"{max(counts, key=lambda word: counts[word])} in the one setting"
+    (one, first), (two, second), _ = counts.items()
+    of = f"{settings} settings"
+    if first and second:
+        return f"{one} in {first} and {two} in {second} of {of}"
+    if not first and not second:
         return f"not told apart in any of {of}"
-    if len(told) == 2:
-        return f"{words[0]} in {counts[words[0]]} and {words[1]} in {counts[words[1]]} of {of}"
-    (word,) = told
-    if counts[word] == len(said):
-        return f"{word} in each of {of}"
-    return f"{word} in {counts[word]} of {of} and {words[word == words[0]]} in none"
+    word, other, count = (one, two, first) if first else (two, one, second)
+    return f"{word} in each of {of}" if count == settings else f"{word} in {count} of {of} and {other} in none"
 
 
 def say_whether_uses_exclude(evaluated: pd.DataFrame) -> str:
@@ -182,23 +168,13 @@ def differences_from(table: pd.DataFrame, kept: str, metric: str = "kl") -> pd.D
     return pd.DataFrame(found, columns=columns).sort_values("difference", ignore_index=True)
 
 
-_AFTER = {
-    "none": "",
-    "temperature": ", after a temperature",
-    "map": ", after its map",
-    "map-temperature": ", after map and temperature",
-}
-
-
-NEEDS = f"results/{RECORD}"
-TWO_CLASSES = [name for name, (_, classes) in SETTINGS.items() if classes == 2]
-SIZE = rf"film reviews, labels drawn from their raters' votes, $\gamma = {GAMMA:g}$"  # for statements
-_METRICS = {"kl": "KL", "l2": "squared distance"}
-
-
 def contrast_of_raters(setting: str, name: str, sign: int, said: str = "claimed") -> Measurement:
-    """A contrast that was written down, in one setting, against the sign claimed; paired over seeds."""
-    return _measure(setting, find_written(setting, name), sign, said)
+    """A contrast that was written down, in one setting, against the sign claimed; paired over seeds.
+
+    Raises:
+        ValueError: none of that name was.
+    """
+    return _measure(setting, find_contrast(_written(setting), name), sign, said)
 
 
 def contrast_seen_afterwards(setting: str, sign: int) -> Measurement:
@@ -207,9 +183,8 @@ def contrast_seen_afterwards(setting: str, sign: int) -> Measurement:
 
 
 def _measure(setting: str, contrast: Contrast, sign: int, said: str) -> Measurement:
-    table = name_settings(read_table(RECORD), *SETTINGS[setting])
     quantity = f"{_METRICS[contrast.metric]} to the raters [{setting}], {contrast.name}"
-    return contrast_by_seed(quantity, table, contrast, said, sign)
+    return contrast_by_seed(quantity, _rows_of(setting), contrast, said, sign)
 
 
 def size_of_gap(setting: str, kept: str, sign: int, said: str = "claimed") -> Measurement:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.losses.by_name import build
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.studies.human_labels.models import KINDS, NETWORKS
@@ -46,10 +47,7 @@ class Plan:
     @property
     def label(self) -> str:
         """'cross-entropy', 'focal 2', 'fcl 2 0.5'."""
-        if self.loss == "focal" and self.gamma == 0:
-            return "cross-entropy"
-        numbers = (self.gamma,) if self.lam == 0 else (self.gamma, self.lam)
-        return " ".join([self.loss, *(f"{x:g}" for x in numbers)]) if self.gamma else self.loss
+        return LOSS_RECORDS[self.loss].label(self.gamma, self.lam)
 
     @property
     def mapped_gamma(self) -> float | None:

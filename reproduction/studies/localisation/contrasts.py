@@ -14,7 +14,7 @@ from reproduction.studies.localisation.measures import RECORD
 from reproduction.studies.localisation.plan import written_contrasts
 from reproduction.studies.shared.from_runs import signed_if_any
 from reproduction.studies.shared.recorded import read_table
-from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts
+from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts, find_contrast
 
 
 def of_setting(setting: str) -> pd.DataFrame:
@@ -96,10 +96,7 @@ def contrast_of_record(setting: str, name: str, sign: int) -> Measurement:
     Raises:
         ValueError: no such contrast was written down.
     """
-    written = {contrast.name: contrast for contrast in written_contrasts(setting)}
-    if name not in written:
-        raise ValueError(f"contrast must be one of {', '.join(written)}. Got {name!r}.")
-    contrast = written[name]
+    contrast = find_contrast(written_contrasts(setting), name)
     values = difference_by_seed(of_setting(setting), contrast.metric, contrast.ours, contrast.theirs)
     printed = "negative" if sign < 0 else "positive"
     return replace(signed_if_any(f"{name}, {setting}, in points", printed, values, sign), said="claimed")

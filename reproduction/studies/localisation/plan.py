@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.losses.by_name import build
 from focal_lib.validation import check_number
 from reproduction.engine.contrasts import Contrast, Setting
@@ -49,10 +50,7 @@ class Plan:
         """'cross-entropy', 'focal 3', 'fcl 3 0.5', 'untrained'."""
         if self.epochs == 0:
             return UNTRAINED
-        if (self.loss, self.gamma) == ("focal", 0):
-            return "cross-entropy"
-        numbers = (self.gamma,) if self.loss == "focal" else (self.gamma, self.lam)
-        return " ".join([self.loss, *(f"{x:g}" for x in numbers)])
+        return LOSS_RECORDS[self.loss].label(self.gamma, self.lam)
 
 
 def losses_compared(gamma: float = FCL[0], lam: float = FCL[1]) -> dict[str, dict[str, str | float]]:

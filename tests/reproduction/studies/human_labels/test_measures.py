@@ -12,10 +12,10 @@ from focal_lib.theory.maps import inverse_focal_log_probs
 from reproduction.engine.data import places
 from reproduction.studies.human_labels.contrasts import (
     SETTINGS,
+    contrast_of_raters,
     count_relations,
     differences_from,
     evaluate_written,
-    find_written,
     say_whether_uses_exclude,
     sum_up_relations,
     temperature_ratios,
@@ -184,7 +184,7 @@ def test_the_record_has_every_written_contrast():
     with pytest.raises(ValueError, match=r"must have focal 7 of linear, 2 classes. Got none"):
         temperature_ratios("linear", 2, 7, "temperature")
     with pytest.raises(ValueError, match=r"contrast must be one of .*Got 'none'"):
-        find_written("linear", "none")
+        contrast_of_raters("linear", "none", 1)
 
 
 @pytest.mark.slow
