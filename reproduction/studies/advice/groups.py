@@ -32,11 +32,10 @@ from scipy.optimize import brentq
 
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.calibration.methods import DEFAULT, Method, build
-from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.tool.evaluation.comparison import Evaluation, hold_out
 from focal_lib.tool.evaluation.recommendation import RELEVANT
 from focal_lib.validation import check_number
-from reproduction.studies.advice.rates import Population, errors_of, judge_evaluation, rng_of
+from reproduction.studies.advice.rates import Population, count_marked, errors_of, judge_evaluation, rng_of
 
 GROUP_ERRORS = {
     "worse at all": "advises what is worse than the logits as given, by however little, as all is where they are "
@@ -169,15 +168,10 @@ def mark_group_errors(decisions: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for _, row in decisions.iterrows():
         errors = errors_of(row)
-        rows.append(
-            {
-                "worse at all": errors["harms at all"],
-                "worse": errors["harms"] or errors["worse"],
-                "better left": errors["misses"] or errors["leaves alone"] if errors["gain"] else np.nan,
-                "truth outside": not row["all hold"] if row["intervals"] else np.nan,
-            }
-        )
-    return pd.DataFrame(rows, decisions.index).astype(float)
+        left = errors["misses"] or errors["leaves alone"] if errors["gain"] else np.nan
+        outside = not row["all hold"] if row["intervals"] else np.nan
+        rows.append((errors["harms at all"], errors["harms"] or errors["worse"], left, outside))
+    return pd.DataFrame(rows, decisions.index, list(GROUP_ERRORS)).astype(float)
 
 
 def count_group_errors(decisions: pd.DataFrame, *, by: Iterable[str] = ("correlation", "told")) -> pd.DataFrame:
@@ -187,12 +181,6 @@ def count_group_errors(decisions: pd.DataFrame, *, by: Iterable[str] = ("correla
     given, `truth outside` of those with intervals.
 
     Returns:
-        The setting, error, runs, wrong, and rate with low and high.
+        As count_marked.
     """
-    marked, rows = pd.concat([decisions, mark_group_errors(decisions)], axis=1), []
-    for setting, part in marked.groupby(list(by), sort=False):
-        for error in GROUP_ERRORS:
-            wrong, runs = int(part[error].sum()), int(part[error].count())
-            low, high = exact_binomial_ends(wrong, runs, 0.025)
-            rows.append((*setting, error, runs, wrong, wrong / runs if runs else np.nan, float(low), float(high)))
-    return pd.DataFrame(rows, columns=[*by, "error", "runs", "wrong", "rate", "low", "high"])
+    return count_marked(decisions, mark_group_errors(decisions), by)

@@ -10,10 +10,9 @@ from scipy import special
 from scipy.optimize import brentq, minimize_scalar
 
 from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE
-from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.validation import check_number
 from reproduction.studies.advice.clouds import bayes_logits
-from reproduction.studies.advice.rates import Population
+from reproduction.studies.advice.rates import Population, rate_of
 
 GAINING = ("temperature", "vector")  # what gains: a temperature over the logits as given, vector scaling over it
 _LARGEST = 0.2  # gain that the distortions below can be found for
@@ -85,8 +84,6 @@ def count_advised(decisions: pd.DataFrame) -> pd.DataFrame:
         before = TEMPERATURE.label if vector else AS_GIVEN.label
         gained = [1 - part[f"{score}: {gaining}"] / part[f"{score}: {before}"] for score in ("nll", "brier")]
         worth = pd.concat(gained, axis=1).ge(part["relevant"], axis=0).any(axis=1)
-        advised, runs = int(found.sum()), len(part)
-        low, high = exact_binomial_ends(advised, runs, 0.025)
-        rows.append((gaining, n, gain, runs, advised, advised / runs, float(low), float(high), float(worth.mean())))
+        rows.append((gaining, n, gain, *rate_of(found), float(worth.mean())))
     columns = ["gaining", "samples", "gain", "runs", "advised", "rate", "low", "high", "worth it"]
     return pd.DataFrame(rows, columns=columns)

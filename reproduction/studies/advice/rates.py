@@ -200,19 +200,32 @@ def count_advice_errors(
         decisions: of judge_advice, one row each, of the same methods.
 
     Returns:
+        As count_marked.
+    """
+    marks = []
+    for _, row in decisions.iterrows():
+        found = errors_of(row)
+        marks.append({error: float(found[error]) if found[_POSSIBLE[error]] else np.nan for error in ADVICE_ERRORS})
+    return count_marked(decisions, pd.DataFrame(marks, decisions.index), by)
+
+
+def count_marked(decisions: pd.DataFrame, marked: pd.DataFrame, by: Iterable[str]) -> pd.DataFrame:
+    """How often each error was made in each setting: marked as 1 or 0, nan where it could not be made.
+
+    Returns:
         The setting, error, runs, wrong, and rate with low and high.
     """
-    marked = pd.concat(
-        [decisions, pd.DataFrame([errors_of(row) for _, row in decisions.iterrows()], decisions.index)], axis=1
-    )
-    rows = []
-    for setting, part in marked.groupby(list(by), sort=False):
-        for error in ADVICE_ERRORS:
-            possible = part[part[_POSSIBLE[error]]]
-            wrong, runs = int(possible[error].sum()), len(possible)
-            low, high = exact_binomial_ends(wrong, runs, 0.025)
-            rows.append((*setting, error, runs, wrong, wrong / runs if runs else np.nan, float(low), float(high)))
-    return pd.DataFrame(rows, columns=[*by, "error", "runs", "wrong", "rate", "low", "high"])
+    columns, rows = list(by), []
+    for setting, part in pd.concat([decisions, marked], axis=1).groupby(columns, sort=False):
+        rows += [(*setting, error, *rate_of(part[error].dropna())) for error in marked]
+    return pd.DataFrame(rows, columns=[*columns, "error", "runs", "wrong", "rate", "low", "high"])
+
+
+def rate_of(happened: pd.Series) -> tuple[int, int, float, float, float]:
+    """Runs, in how many it happened, the rate with its exact 95 % interval (Clopper & Pearson 1934)."""
+    count, runs = int(happened.sum()), len(happened)
+    low, high = exact_binomial_ends(count, runs, 0.025)
+    return runs, count, count / runs if runs else np.nan, float(low), float(high)
 
 
 def errors_of(row: pd.Series) -> dict[str, bool]:
@@ -228,16 +241,11 @@ def errors_of(row: pd.Series) -> dict[str, bool]:
     def worse(one: str, other: str, share: float) -> bool:
         return bool((score[one] > (1 + share) * score[other]).any())
 
-    def better(one: str) -> bool:
-        mine, other = score[one], score[advised]
-        return bool((mine < (1 - amount) * other).any() and (mine <= other).all())
-
-    def gained(one: str) -> bool:
-        mine, other = score[one], score[AS_GIVEN.label]
-        return bool((mine < (1 - amount) * other).any() and (mine <= other).all())
+    def better(one: str, other: str) -> bool:
+        return bool((score[one] < (1 - amount) * score[other]).any() and (score[one] <= score[other]).all())
 
     stays, richer = advised == AS_GIVEN.label, advised not in (AS_GIVEN.label, TEMPERATURE.label)
-    missed = any(better(label) for label in labels)
+    missed = any(better(label, advised) for label in labels)
     return {
         "worse": richer and worse(advised, TEMPERATURE.label, amount),
         "worse at all": richer and worse(advised, TEMPERATURE.label, 0.0),
@@ -247,5 +255,5 @@ def errors_of(row: pd.Series) -> dict[str, bool]:
         "leaves alone": missed and stays,
         "richer": richer,
         "changed": not stays,
-        "gain": missed or any(gained(label) for label in labels),
+        "gain": missed or any(better(label, AS_GIVEN.label) for label in labels),
     }

@@ -21,26 +21,28 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from scipy.special import softmax
 from torch import Tensor, nn
 from torch.func import functional_call, hessian, jacrev, vmap
 
 from focal_lib.losses.base import LogitLoss
+from focal_lib.losses.focal import FocalLoss
 from focal_lib.losses.forward_mode import load_forward_mode
+from focal_lib.losses.hessian import hessian_top_eigenvalue, hessian_trace
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, correlation_interval
+from reproduction.engine.data.dataset import Dataset
+from reproduction.engine.fit import Parts, load_parts
+from reproduction.engine.run import checked_weights, network
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
+from reproduction.engine.trainer import pick_device
 from reproduction.studies.shared.recorded import read_table
-
-if TYPE_CHECKING:
-    from reproduction.engine.data.dataset import Dataset
-    from reproduction.engine.fit import Parts
-
 
 _JACOBIANS = 2 << 30  # bytes of Jacobians in memory at once, by default; one sample's at least
 
@@ -116,15 +118,7 @@ def measure_landscape(
     """
     if signs < 2:
         raise ValueError(f"signs must be at least 2, for a standard error. Got {signs}.")
-    tables = []
-    for result in results:
-        model, parts = _prepare(result, images, root)
-        found = [("weight norm", _norm(model), 0.0), *_quality(result)]
-        for split in SPLITS:
-            found += _exact(result.spec, model, *parts[split], split)
-            found += _estimated(result.spec, model, *parts[split], split, signs)
-        tables.append(_table(result, found))
-    return pd.concat(tables, ignore_index=True)
+    return _measure(results, images, root, SPLITS, signs)
 
 
 def measure_factors(
@@ -139,19 +133,26 @@ def measure_factors(
         ValueError: images out of range, a run of another loss than cross-entropy and focal loss.
         RunMissing, RunDamaged: weights that are needed.
     """
+    return _measure(results, images, root, splits)
+
+
+def _measure(
+    results: Iterable[Result], images: int, root: str | Path | None, splits: Sequence[str], signs: int | None = None
+) -> pd.DataFrame:
+    """What needs no iteration, of these splits, and with signs also what is estimated."""
     tables = []
     for result in results:
         model, parts = _prepare(result, images, root)
         found = [("weight norm", _norm(model), 0.0), *_quality(result)]
         for split in splits:
             found += _exact(result.spec, model, *parts[split], split)
+            if signs is not None:
+                found += _estimated(result.spec, model, *parts[split], split, signs)
         tables.append(_table(result, found))
     return pd.concat(tables, ignore_index=True)
 
 
 def _prepare(result: Result, images: int, root: str | Path | None) -> tuple[nn.Module, Parts]:
-    from reproduction.engine.run import checked_weights, network
-
     spec = result.spec
     if not spec.is_focal:  # 'own' would be focal loss of some gamma that it was not trained with
         raise ValueError(f"runs must be of cross-entropy or of focal loss of one gamma. Got {spec.name}.")
@@ -166,9 +167,6 @@ def _prepare(result: Result, images: int, root: str | Path | None) -> tuple[nn.M
 
 @functools.lru_cache(maxsize=4)  # runs come gamma by gamma, and share the splits of a few seeds
 def _load(dataset: str, n_train: int, n_validation: int, seed: int) -> tuple[Dataset, Parts]:
-    from reproduction.engine.fit import load_parts
-    from reproduction.engine.trainer import pick_device
-
     like = Spec(dataset=dataset, n_train=n_train, n_validation=n_validation, seed=seed)
     return load_parts(like, pick_device("cpu"))
 
@@ -178,9 +176,6 @@ def _losses(spec: Spec) -> tuple[tuple[str, float], ...]:
 
 
 def _estimated(spec: Spec, model: nn.Module, inputs: Tensor, labels: Tensor, split: str, signs: int) -> list[Value]:
-    from focal_lib.losses.focal import FocalLoss
-    from focal_lib.losses.hessian import hessian_top_eigenvalue, hessian_trace
-
     found: dict[float, list[tuple[float, float]]] = {}  # of cross-entropy, 'own' and 'ce' are one
     for gamma in dict.fromkeys(gamma for _, gamma in _losses(spec)):
         loss = FocalLoss(gamma)
@@ -198,10 +193,6 @@ def _estimated(spec: Spec, model: nn.Module, inputs: Tensor, labels: Tensor, spl
 
 
 def _exact(spec: Spec, model: nn.Module, inputs: Tensor, labels: Tensor, split: str) -> list[Value]:
-    import torch
-
-    from focal_lib.losses.focal import FocalLoss
-
     with torch.no_grad():
         logits = model(inputs).double()
     grams, found = logit_grams(model, inputs), []
@@ -223,8 +214,6 @@ def _norm(model: nn.Module) -> float:
 
 
 def _quality(result: Result) -> list[Value]:
-    from scipy.special import softmax
-
     probs = softmax(result.test.logits.astype(np.float64), -1)
     return [(name, METRICS[name].shown(probs, result.test.labels), 0.0) for name in QUALITY]
 

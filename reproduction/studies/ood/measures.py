@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from scipy.special import softmax
 
 from focal_lib.metrics.by_name import METRICS
@@ -20,8 +21,12 @@ from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.metrics.scores import top_label
 from focal_lib.metrics.significance import t_p_value
 from reproduction.engine import data
+from reproduction.engine.fit import pixel_scale
+from reproduction.engine.precision import make_float32_exact
+from reproduction.engine.run import checked_weights, network
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result, array_checksum
+from reproduction.engine.trainer import pick_device, to_tensors
 from reproduction.studies.shared.by_run import FITS, Fit, fit_scaling
 
 AT_ONCE = 100  # images: with more a CPU waits for its memory, and the logits are the same
@@ -41,14 +46,6 @@ def logits_on(
         ValueError: images of another type, size or number of channels; a run that is not of images.
         RunMissing, RunDamaged: see `trained`.
     """
-    import torch
-
-    from reproduction.engine import data
-    from reproduction.engine.fit import pixel_scale
-    from reproduction.engine.precision import make_float32_exact
-    from reproduction.engine.run import checked_weights, network
-    from reproduction.engine.trainer import pick_device, to_tensors
-
     where, loaded = pick_device(device), dict[str, data.Dataset]()
     make_float32_exact()
     for spec in specs:
@@ -67,10 +64,7 @@ def logits_on(
         yield spec, found
 
 
-def _check(own: object, images: Mapping[str, np.ndarray]) -> None:
-    from reproduction.engine import data
-
-    assert isinstance(own, data.Dataset)
+def _check(own: data.Dataset, images: Mapping[str, np.ndarray]) -> None:
     if own.kind != "images":
         raise ValueError(f"runs must be of images. Got {own.name}, {own.kind}.")
     size = own.train.inputs.shape[1:]
