@@ -13,7 +13,6 @@ from scipy.special import expit, log_softmax
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.all_metrics import all_metrics
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import t_interval
 from focal_lib.metrics.scores import top_label
 from reproduction.checkout import ROOT
 from reproduction.pages.tables import in_words
@@ -23,7 +22,7 @@ from reproduction.studies.fcl.train import Images, Trained, lean
 from reproduction.studies.shared.known_truth import against_truth
 from reproduction.studies.shared.moon_networks import MoonLoss
 from reproduction.studies.shared.moons import MoonGrid
-from reproduction.studies.shared.over_seeds import GRIDS
+from reproduction.studies.shared.over_seeds import GRIDS, means_and_halves
 
 RECORD = "fcl-networks"  # results/fcl-networks/{images,epochs,moons}.parquet
 MODEL = "pooled-mlp"
@@ -165,7 +164,8 @@ def along_lambda(
     """
     rows = table[(table["metric"] == metric) & (table["method"] == method) & (table["objective"] == objective)]
     rows = rows[(rows["gamma"] == gamma) & rows["name"].isin(("focal", "fcl-l1" if absolute else "fcl"))]
-    return _with_intervals(rows.pivot(index="seed", columns="lam", values="value"))
+    wide = rows.pivot(index="seed", columns="lam", values="value")
+    return wide.columns.to_numpy(dtype=float), *means_and_halves(wide)
 
 
 def lean_over_lambda(
@@ -180,15 +180,6 @@ def lean_over_lambda(
     rows = table[(table["trained_on"] == trained_on) & ((table["absolute"] == absolute) | (table["lam"] == 0))]
     wide = rows.pivot(index="lam", columns="network", values=column)
     return wide.index.to_numpy(dtype=float), wide.to_numpy()
-
-
-def _with_intervals(wide: pd.DataFrame) -> Curve:
-    intervals = [t_interval(wide[lam]) for lam in wide]
-    return (
-        wide.columns.to_numpy(dtype=float),
-        np.array([i.estimate for i in intervals]),
-        np.array([(i.high - i.low) / 2 for i in intervals]),
-    )
 
 
 def count_higher(values: pd.DataFrame) -> tuple[int, int]:

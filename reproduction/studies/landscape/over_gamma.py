@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.significance import holm
 from reproduction.engine.contrasts import Contrast
+from reproduction.studies.shared.over_seeds import means_and_halves
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
 FACTORS = {"trace": "exact own", "loss": "loss factor", "spread": "spread", "sensitivity": "sensitivity"}
@@ -41,9 +41,12 @@ def ratios_over_gamma(table: pd.DataFrame, model: str, metric: str) -> Points:
     wide = _wide(table, model, f"log {metric}")
     if 0.0 not in wide:
         raise ValueError(f"gammas must hold 0, cross-entropy. Got {', '.join(f'{g:g}' for g in wide)}.")
-    found = [t_interval_if_any((wide[gamma] - wide[0.0]).to_numpy()) for gamma in wide]
-    half = np.array([(i.high - i.low) / 2 for i in found])
-    return np.array(wide.columns), np.array([i.estimate for i in found]), None if np.isnan(half).all() else half
+    return _points(wide.sub(wide[0.0], axis="index"))
+
+
+def _points(wide: pd.DataFrame) -> Points:
+    means, halves = means_and_halves(wide)
+    return wide.columns.to_numpy(), means, None if np.isnan(halves).all() else halves
 
 
 def values_over_gamma(table: pd.DataFrame, model: str, metric: str) -> Points:
@@ -52,10 +55,7 @@ def values_over_gamma(table: pd.DataFrame, model: str, metric: str) -> Points:
     Raises:
         ValueError: no such rows.
     """
-    wide = _wide(table, model, metric)
-    found = [t_interval_if_any(wide[gamma].to_numpy()) for gamma in wide]
-    half = np.array([(i.high - i.low) / 2 for i in found])
-    return np.array(wide.columns), np.array([i.estimate for i in found]), None if np.isnan(half).all() else half
+    return _points(_wide(table, model, metric))
 
 
 def means_over_gamma(table: pd.DataFrame, model: str, first: str, second: str) -> Points:

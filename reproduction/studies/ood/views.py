@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from focal_lib.metrics.intervals import t_interval, t_interval_if_any
+from focal_lib.metrics.intervals import t_interval_if_any
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.data.corruptions import CORRUPTION_KINDS
 from reproduction.pages.tables import in_words
 from reproduction.studies.ood.measures import compare_by_shift, mean_over_shifts
-from reproduction.studies.shared.over_seeds import correct_together
+from reproduction.studies.shared.over_seeds import correct_together, means_and_halves
 from reproduction.studies.shared.recorded import read_unknown
 from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts
 
@@ -35,8 +35,7 @@ def over_severity(
     if kept.empty:
         raise ValueError(f"table must have {metric} of {loss}, {method}, under {', '.join(corruptions)}. Got no rows.")
     wide = kept.pivot_table(index="seed", columns="severity", values="value", aggfunc="mean")
-    intervals = [t_interval(wide[severity]) for severity in wide]
-    return wide.columns.to_numpy(), wide.mean().to_numpy(), np.array([(i.high - i.low) / 2 for i in intervals])
+    return wide.columns.to_numpy(), *means_and_halves(wide)
 
 
 def tells_apart(table: pd.DataFrame) -> bool:

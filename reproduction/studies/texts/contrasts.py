@@ -16,7 +16,7 @@ from reproduction.ledger.evidence import All
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import printed_tables
 from reproduction.studies.shared.from_runs import contrast_by_seed, name_metric, over_seeds, signed_if_any
-from reproduction.studies.shared.over_seeds import correct_together
+from reproduction.studies.shared.over_seeds import correct_together, means_and_halves
 from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.side_by_side import compare_with_printed, printed_name
 from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts, find_contrast
@@ -352,9 +352,7 @@ def points_by_source(table: pd.DataFrame, metric: str, objective: str) -> dict[s
     found: dict[str, tuple[np.ndarray, ...]] = {}
     for loss in dict.fromkeys(own["loss"]):
         wide = own[own["loss"] == loss].pivot(index="seed", columns="source", values="value")[sources]
-        intervals = [t_interval_if_any(wide[source]) for source in sources]
-        half = np.array([(i.high - i.low) / 2 for i in intervals])
-        found[loss] = (np.arange(len(sources)), np.array([i.estimate for i in intervals]), half)
+        found[loss] = (np.arange(len(sources)), *means_and_halves(wide))
     return found
 
 
