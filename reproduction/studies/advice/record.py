@@ -49,20 +49,13 @@ RECORDED = {
     "CIFAR-100, cross-entropy": "results/cifar100-record/918f2716bb76ddaa/logits.npz",
     "CIFAR-100, focal gamma 3": "results/cifar100-record/63c8f37515793ce2/logits.npz",
 }
-EVERY = {  # (classes, samples) -> the setting is in the last of so many rounds
-    (2, 200): 1,
-    (10, 200): 1,
-    (2, 1_000): 1,
-    (10, 1_000): 1,
-    (2, 5_000): 2,
-    (10, 5_000): 2,
-    (100, 200): 3,
-    (100, 1_000): 6,
-    (1_000, 200): 4,
-    (2, 50_000): 8,
-    (10, 50_000): 8,
-    (100, 5_000): 8,
-    (1_000, 1_000): 8,
+EVERY = {  # of how many rounds settings are in the last -> their classes and samples
+    1: ((2, 200), (10, 200), (2, 1_000), (10, 1_000)),
+    2: ((2, 5_000), (10, 5_000)),
+    3: ((100, 200),),
+    6: ((100, 1_000),),
+    4: ((1_000, 200),),
+    8: ((2, 50_000), (10, 50_000), (100, 5_000), (1_000, 1_000)),
 }
 CLASSES = 10  # of power and groups
 POWER_SAMPLES = (500, 2_000, 10_000)
@@ -94,12 +87,11 @@ def _decide(truth: str, classes: int, n: int, number: int) -> Rows:
 def _rates(rounds: int) -> Todo:
     """Decisions: the recorded truths at their own number of classes."""
     for number in range(rounds):
-        for (classes, n), every in EVERY.items():
-            if number % every == every - 1:
-                recorded = [name for name in RECORDED if name.startswith(f"CIFAR-{classes},")]
-                for truth in (*KNOWN_TRUTHS, *recorded):
-                    setting = (truth, classes, n, number)
-                    yield setting, functools.partial(_decide, *setting)
+        for classes, n in itertools.chain(*(kept for every, kept in EVERY.items() if number % every == every - 1)):
+            recorded = [name for name in RECORDED if name.startswith(f"CIFAR-{classes},")]
+            for truth in (*KNOWN_TRUTHS, *recorded):
+                setting = (truth, classes, n, number)
+                yield setting, functools.partial(_decide, *setting)
 
 
 def _decide_gain(number: int, gaining: str, gain: float, n: int) -> Rows:

@@ -43,18 +43,13 @@ def measure_trained(trained: Trained, images: Images, dataset: str) -> pd.DataFr
     fitted on validation images; epochs-to-low and epochs-to-error of `epochs_to`.
     """
     rows: list[dict[str, Any]] = []
-    labels = images.test[1].numpy()
+    loss, labels = trained.loss, images.test[1].numpy()
+    named = {"dataset": dataset, "model": MODEL, "loss": loss.label, "name": loss.name}
     speed = epochs_to(trained.curves).set_index("seed")
     for place, seed in enumerate(trained.seeds):
         of_validation = images.validation[1][place].numpy()
         validation, test = (part[place].astype(np.float64) for part in (trained.validation, trained.test))
-        run: dict[str, Any] = {
-            "dataset": dataset,
-            "model": MODEL,
-            "loss": trained.loss.label,
-            "name": trained.loss.name,
-        }
-        run |= {"gamma": trained.loss.gamma, "lam": trained.loss.lam, "seed": seed}
+        run = named | {"gamma": loss.gamma, "lam": loss.lam, "seed": seed}
         found = {}
         for method, objective in SCALINGS:
             temperature = 1.0
@@ -131,11 +126,7 @@ def measure_lean(found: Iterable[tuple[MoonLoss, str, np.ndarray]], grid: MoonGr
 
 @functools.cache
 def read_fcl(table: str) -> pd.DataFrame:
-    """A table of the record: 'images' of `measure_trained`, 'epochs' of `Trained.curves`, 'moons' of `measure_lean`.
-
-    Raises:
-        FileNotFoundError: there is no such table, as in an installed package.
-    """
+    """A table of the record: 'images' of `measure_trained`, 'epochs' of `Trained.curves`, 'moons' of `measure_lean`."""
     return pd.read_parquet(ROOT / "results" / RECORD / f"{table}.parquet")
 
 
@@ -144,11 +135,7 @@ Curve = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, mean, half of the 95 % t
 
 
 def map_over(table: pd.DataFrame, metric: str, method: str = "none", objective: str = "") -> pd.DataFrame:
-    """Means over seeds of FCL with the squared distance: a row each lambda, a column each gamma.
-
-    Args:
-        table: of `measure_trained`.
-    """
+    """Means over seeds of FCL with the squared distance: a row each lambda, a column each gamma."""
     rows = table[table["name"].isin(("focal", "fcl")) & (table["metric"] == metric)]
     rows = rows[(rows["method"] == method) & (rows["objective"] == objective)]
     return rows.pivot_table(index="lam", columns="gamma", values="value")

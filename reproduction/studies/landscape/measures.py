@@ -256,9 +256,5 @@ def relation_interval(by_seed: pd.Series, gammas: int, level: float = 0.95) -> I
 
 @functools.cache
 def read_landscape() -> pd.DataFrame:
-    """Curvature of the runs of workflow/grids/landscape.yaml, see `measure_landscape`, logarithms added.
-
-    Raises:
-        FileNotFoundError: there is no such table, as in an installed package.
-    """
+    """Curvature of the runs of workflow/grids/landscape.yaml, see `measure_landscape`, logarithms added."""
     return add_logs(read_table("landscape"))

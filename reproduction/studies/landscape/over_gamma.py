@@ -32,9 +32,6 @@ def _wide(table: pd.DataFrame, model: str, metric: str) -> pd.DataFrame:
 def ratios_over_gamma(table: pd.DataFrame, model: str, metric: str) -> Points:
     """Logarithm of a metric over that of cross-entropy: gammas, means over paired seeds, half of the t intervals.
 
-    Args:
-        table: what `add_logs` gives.
-
     Raises:
         ValueError: no such rows, or none with gamma 0.
     """

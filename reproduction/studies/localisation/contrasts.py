@@ -21,7 +21,7 @@ def of_setting(setting: str) -> pd.DataFrame:
     """The recorded rows of a setting.
 
     Raises:
-        FileNotFoundError: there is no record, as in an installed package. ValueError: it lacks this setting.
+        ValueError: the record lacks this setting.
     """
     table = read_table(RECORD)
     if setting not in set(table["dataset"]):

@@ -1,4 +1,7 @@
-"""What chapter 19 shows of its tables: means over corruptions, contrasts on several sets of images, counts in words."""
+"""What chapter 19 shows of its tables: means over corruptions, contrasts on several sets of images, counts in words.
+
+Tables of corrupted images are those of `measure_shift`.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,6 @@ def over_severity(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Severities, the mean of a metric over corruptions, and half of its t interval over seeds, (m,) each.
 
-    Args:
-        table: what `measure_shift` gives.
-
     Raises:
         ValueError: no such rows, or of one seed alone.
     """
@@ -45,9 +45,6 @@ def tells_apart(table: pd.DataFrame) -> bool:
 
 def detection_by_severity(table: pd.DataFrame, losses: Sequence[str]) -> pd.DataFrame:
     """AUROC and FPR at 95 % of telling corrupted images from clean ones as trained, in per cent, as text.
-
-    Args:
-        table: what `measure_shift` gives.
 
     Returns:
         A row a loss and severity, a column a metric, the mean over corruptions and seeds, '61.2 ± 0.9' with half of its
@@ -72,9 +69,6 @@ def _mean_and_half(values: pd.Series) -> str:
 
 def levels_under_shift(table: pd.DataFrame) -> pd.DataFrame:
     """Means over seeds, of clean images and of all corruptions and severities: error, adaptive ECE (%) and NLL.
-
-    Args:
-        table: what `measure_shift` gives.
 
     Returns:
         A row a loss; columns (what, 'clean' or 'corrupted'), the last two metrics as trained and after a temperature.
@@ -120,9 +114,6 @@ def minus_cross_entropy_under_shift(table: pd.DataFrame, loss: str) -> pd.DataFr
 def temperature_under(table: pd.DataFrame, corruption: str, loss: str) -> pd.Series:
     """Adaptive ECE after a temperature by NLL minus as trained, mean over the severities of a corruption, by seed.
 
-    Args:
-        table: what `measure_shift` gives.
-
     Raises:
         ValueError: no such corruption or loss.
     """
@@ -134,9 +125,6 @@ def temperature_changes(table: pd.DataFrame) -> pd.DataFrame:
     """Adaptive ECE after a temperature minus as trained, a row a loss, corruption and severity; Holm over all of them.
 
     Nobody had written them down before: they are corrected together.
-
-    Args:
-        table: what `measure_shift` gives.
 
     Returns:
         What `compare_by_shift` and `correct_together` do, and name: 'focal 3, contrast 3'.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -45,10 +46,6 @@ class LinearFit:
     loss: float
     gradient: float = float("nan")
 
-    def probs(self, x: np.ndarray) -> np.ndarray:
-        """Probability of class 1: (n, 2) -> (n,)."""
-        return expit(x @ self.weights)
-
 
 def fit_linear_model(x: np.ndarray, labels: np.ndarray, gamma: float, shares: np.ndarray | None = None) -> LinearFit:
     """The weights that minimise mean focal loss, by BFGS with the exact gradient from 0.
@@ -66,19 +63,16 @@ def fit_linear_model(x: np.ndarray, labels: np.ndarray, gamma: float, shares: np
         RuntimeError: the optimiser did not converge; the message is its own.
     """
     check_gamma(gamma, minimum=0.0)
-    if x.ndim != 2 or labels.shape != x.shape[:1]:
-        raise ValueError(f"x and labels must have shapes (n, d) and (n,). Got {x.shape} and {labels.shape}.")
+    signed = _signed(x, labels)
     counts = np.full(len(x), 1 / len(x)) if shares is None else shares
     if counts.shape != labels.shape:
         raise ValueError(f"shares must have shape {labels.shape}, as labels. Got {counts.shape}.")
-    sign = np.where(labels == 1, 1.0, -1.0)
 
     def objective(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        s = sign * (x @ weights)
+        s = signed @ weights
         soft, rest = np.logaddexp(0, -s), expit(-s)
-        loss = rest**gamma * soft
-        slope = -np.exp(log_gain_of_logit(s, gamma)) * rest * sign
-        return float(counts @ loss), x.T @ (counts * slope)
+        slope = -np.exp(log_gain_of_logit(s, gamma)) * rest
+        return float(counts @ (rest**gamma * soft)), signed.T @ (counts * slope)
 
     found = minimize(objective, np.zeros(x.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-11})
     if not found.success and np.abs(found.jac).max() > 1e-6:
@@ -259,13 +253,12 @@ def norm_ratios(gammas: Sequence[float], spreads: Sequence[float], flips: Sequen
     """
     rows = []
     temperatures = {gamma: closest_temperature(gamma, 2).temperature for gamma in gammas}
-    for spread in spreads:
-        for flip in flips:
-            truth = cluster_truth(flip=flip, spread=spread)
-            plain = np.linalg.norm(fit_truth(0.0, truth).weights)
-            for gamma in gammas:
-                ratio = float(np.linalg.norm(fit_truth(gamma, truth).weights) / plain)
-                rows.append((gamma, spread, flip, ratio, temperatures[gamma]))
+    for spread, flip in itertools.product(spreads, flips):
+        truth = cluster_truth(flip=flip, spread=spread)
+        plain = np.linalg.norm(fit_truth(0.0, truth).weights)
+        for gamma in gammas:
+            ratio = float(np.linalg.norm(fit_truth(gamma, truth).weights) / plain)
+            rows.append((gamma, spread, flip, ratio, temperatures[gamma]))
     return pd.DataFrame(rows, columns=["gamma", "spread", "flip", "ratio", "temperature"])
 
 

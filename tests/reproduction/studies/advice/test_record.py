@@ -28,7 +28,7 @@ def go_on(tmp_path):
 
 @pytest.mark.slow
 def test_decisions_go_on(go_on, monkeypatch):
-    monkeypatch.setattr(record, "EVERY", {(2, 60): 1, (3, 60): 2})
+    monkeypatch.setattr(record, "EVERY", {1: ((2, 60),), 2: ((3, 60),)})
     monkeypatch.setattr(record, "KNOWN_TRUTHS", ("calibrated",))
     assert go_on("rates", 1)[["truth", "classes", "samples", "seed"]].to_numpy().tolist() == [["calibrated", 2, 60, 0]]
     assert go_on("rates", 2)[["classes", "seed"]].to_numpy().tolist() == [[2, 0], [2, 1], [3, 1]]
