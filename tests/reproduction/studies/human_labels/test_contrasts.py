@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from reproduction.ledger.judgement import Verdict
-from reproduction.ledger.ledger import find
 from reproduction.studies.human_labels import contrasts
 from reproduction.studies.human_labels.measures import RECORD
 from reproduction.studies.human_labels.plan import END, VALIDATED
@@ -55,17 +54,6 @@ def test_one_seed_decides_nothing(changed):
     assert contrasts.contrast_of_raters("linear", PRIMARY, -1).verdict == Verdict.UNDECIDED
     with pytest.raises(ValueError, match="values must be at least two"):
         contrasts.temperature_left("linear", 0.1)
-
-
-def test_without_the_record_nothing_is_judged(monkeypatch):
-    def missing(_):
-        raise FileNotFoundError("no table")
-
-    monkeypatch.setattr(contrasts, "read_table", missing)
-    found = find("kk24.raters_after_map").check()
-    assert found.verdict == Verdict.UNCHECKABLE
-    assert found.lacks_runs
-    assert "results/human-labels" in found.describe()
 
 
 def test_seeds_are_paired(changed):

@@ -57,13 +57,5 @@ def test_only_what_was_written_down_is_judged(record):
         contrasts.contrast_of_record(ONE, "auroc: fcl 3 0.5 minus cross-entropy", 1)
 
 
-def test_without_the_record_nothing_is_judged(monkeypatch):
-    def missing(_):
-        raise FileNotFoundError("no table")
-
-    monkeypatch.setattr(contrasts, "of_setting", missing)
-    assert find("l25.fig1_precise").check().verdict == Verdict.UNCHECKABLE
-
-
 def test_what_needs_the_x_rays_names_its_command():
     assert "python -m reproduction.studies.localisation.record --chest" in find("l25.chexnet").check().describe()

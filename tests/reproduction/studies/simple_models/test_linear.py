@@ -85,11 +85,6 @@ def test_clusters_lie_at_the_corners():
     np.testing.assert_allclose((x - 3 * corners).std(0), 0.2, rtol=0.05)
 
 
-def test_probabilities_are_those_of_the_logit():
-    fit = LinearFit(np.array([2.0, -1.0]), 0.0)
-    np.testing.assert_allclose(fit.probs(np.array([[0.0, 0.0], [1.0, 0.5]])), [0.5, 1 / (1 + np.exp(-1.5))], rtol=1e-14)
-
-
 def test_a_fit_without_a_minimum_is_refused():
     """Cross-entropy of separable classes falls for ever; the optimiser overflows or stops far from 0."""
     x = np.array([[1e308, 0.0], [-1e308, 0.0]])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from reproduction.ledger.judgement import Verdict
-from reproduction.ledger.ledger import find
 from reproduction.studies.shared import recorded
 from reproduction.studies.texts import contrasts
 from reproduction.studies.texts.measures import RECORD
@@ -60,14 +59,3 @@ def test_contrasts_are_asked_where_they_were_written_down():
     assert contrasts.settings_with(PRIMARY) == tuple(SETTINGS)
     assert contrasts.settings_with("FLSD-53 minus MMCE") == (CHIEF,)
     assert contrasts.settings_with("FLSD-53 minus all") == ()
-
-
-def test_without_the_record_nothing_is_judged(monkeypatch):
-    def missing(_):
-        raise FileNotFoundError("no table")
-
-    monkeypatch.setattr(contrasts, "read_table", missing)
-    found = find("m20.text_before").check()
-    assert found.verdict == Verdict.UNCHECKABLE
-    assert found.lacks_runs
-    assert "results/texts" in found.describe()

@@ -138,12 +138,9 @@ def test_a_network_without_skill_gets_no_warning(rated):
 @pytest.mark.parametrize("setting", list(SETTINGS))
 def test_written_contrasts_are_of_losses_that_are_recorded(setting):
     contrasts = written_contrasts(setting)
-    assert [contrast.primary for contrast in contrasts] == [True] + [False] * (len(contrasts) - 1)
-    assert len({contrast.name for contrast in contrasts}) == len(contrasts)
     recorded = {f"{loss}, {kept}" for loss in SETTINGS[setting].losses for kept in (BEST, LAST)}
     assert all(isinstance(c, Contrast) and {*c.ours.losses, *c.theirs.losses} <= recorded for c in contrasts)
     assert any("elsewhere" in c.name for c in contrasts) == SETTINGS[setting].elsewhere
-    assert all(c.ours != c.theirs for c in contrasts)
 
 
 def test_a_setting_that_was_not_written_down_is_refused():
