@@ -76,11 +76,18 @@ from reproduction.pages.tables import captioned
 from reproduction.studies.shared.by_run import format_mean_sd
 from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons
 from reproduction.studies.shared.moons import moon_truth
-from reproduction.studies.simple_models import linear_model
-from reproduction.studies.simple_models.clusters import cluster_truth, mistakes_above
-from reproduction.studies.simple_models.descent import gradient_descent, gradient_flow
-from reproduction.studies.simple_models.linear_fits import fit_truth, linear_fits, norm_ratios, separable_growth
-from reproduction.studies.simple_models.seeds import by_loss, written_contrasts
+from reproduction.studies.simple_models import linear
+from reproduction.studies.simple_models.linear import (
+    cluster_truth,
+    fit_truth,
+    gradient_descent,
+    gradient_flow,
+    linear_fits,
+    mistakes_above,
+    norm_ratios,
+    separable_growth,
+)
+from reproduction.studies.simple_models.moons import by_loss, written_contrasts
 
 use_style()
 values = tuple(float(g) for g in gammas.split(","))
@@ -115,12 +122,12 @@ differences(
 )
 
 # %% tags=["hide-input"]
-x, labels = linear_model.noisy_clusters(samples, 0, flip=flip, spread=spread)
+x, labels = linear.noisy_clusters(samples, 0, flip=flip, spread=spread)
 times = np.geomspace(0.01, 1e6, 120)
 weights = {g: gradient_flow(x, labels, g, times) for g in names}
 flows = {g: np.linalg.norm(w, axis=1) for g, w in weights.items()}
 logits_along = {names[g]: np.linalg.norm(w @ x.T, axis=1) for g, w in weights.items()}
-ends = {g: float(np.linalg.norm(linear_model.fit_linear_model(x, labels, g).weights)) for g in names}
+ends = {g: float(np.linalg.norm(linear.fit_linear_model(x, labels, g).weights)) for g in names}
 step = 0.1  # learning rate of gradient descent
 path = gradient_descent(x, labels, values[0], rate=step, iterations=iterations)
 along = gradient_flow(x, labels, values[0], step * np.arange(1, iterations + 1))
@@ -171,7 +178,7 @@ show("m20.linear_bounded")
 # %% tags=["hide-input"]
 span = np.linspace(-1 - 3 * spread, 1 + 3 * spread, 80)
 plane = np.stack(np.meshgrid(span, span, indexing="ij"), axis=-1)
-fitted = {g: linear_model.fit_linear_model(x, labels, g).weights for g in names}
+fitted = {g: linear.fit_linear_model(x, labels, g).weights for g in names}
 boundaries = {names[g]: expit(plane @ weights) for g, weights in fitted.items()}
 angles = {g: np.degrees(np.arctan2(*weights[::-1])) for g, weights in fitted.items()}
 note("simple", angle=max(abs(angle - angles[0.0]) for angle in angles.values()))
@@ -438,7 +445,7 @@ show("l25.proper_after_map")
 # ## Which is nearer to the truth?
 #
 # Six contrasts of the distance from the truth, written down after a look at other seeds and before these were run
-# (`studies/simple_models/seeds.py`), corrected together by Holm's method:
+# (`studies/simple_models/moons.py`), corrected together by Holm's method:
 
 # %% tags=["hide-input"]
 contrasts = written_contrasts(table, gamma, lam)

@@ -49,7 +49,7 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import interval_figure, point_figure
 from reproduction.pages.tables import captioned, in_words
-from reproduction.studies.human_labels import raters, raters_record
+from reproduction.studies.human_labels import contrasts, measures
 from reproduction.studies.human_labels.plan import FCL, GAMMA, VALIDATED, Plan, losses_compared
 from reproduction.studies.human_labels.train import train
 from reproduction.studies.human_labels.votes import divergence_to_raters
@@ -57,8 +57,8 @@ from reproduction.studies.shared.by_run import format_mean_sd
 from reproduction.studies.shared.recorded import read_table
 
 use_style()
-record = read_table(raters.RECORD)
-evaluated = raters_record.evaluate_written()
+record = read_table(measures.RECORD)
+evaluated = contrasts.evaluate_written()
 
 # %% [markdown]
 # ## What people said
@@ -166,7 +166,7 @@ def binned(loss: str, mapped: bool = False) -> pd.DataFrame:
     """Predictions of positive and the raters' shares by bin, of each seed."""
     chosen = [o.test for o in outcomes if o.plan.label == loss and o.kept == VALIDATED]
     said = [theory.focal_log_probs(z, gamma) if mapped else log_softmax(z, -1) for z in chosen]
-    return pd.concat([raters.share_by_prediction(np.exp(one)[:, 1], positive) for one in said])
+    return pd.concat([measures.share_by_prediction(np.exp(one)[:, 1], positive) for one in said])
 
 
 ce, focal = list(losses)[:2]
@@ -195,8 +195,8 @@ note("raters", on_map=int((off_map <= points["half"]).sum()), bins=len(points))
 # ## Which comes closest?
 
 # %% tags=["hide-input"]
-table = raters.measure_outcomes(outcomes)
-against_ce = raters_record.differences_from(table, VALIDATED)
+table = measures.measure_outcomes(outcomes)
+against_ce = contrasts.differences_from(table, VALIDATED)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Kullback-Leibler divergence to the raters minus that of cross-entropy, a row for each loss and scaling, ordered, with t intervals and a line at zero."}, "figure": {"name": "fig-raters-losses", "caption": "KL to the raters minus that of cross-entropy as trained: linear model, drawn labels, weights of least validation loss; mean and 95 % t interval over paired seeds, each for itself. Left of the line is nearer to the raters."}}
 interval_figure(
@@ -247,7 +247,7 @@ caption = "Distance to the raters, one setting minus another, paired over seeds;
 captioned(evaluated[list(columns)].rename(columns=columns), caption, index=False, spelt=True)
 
 # %% tags=["remove-input"]
-count = raters_record.sum_up_relations
+count = contrasts.sum_up_relations
 primary = "focal: after its map minus as it is"
 three = evaluated[evaluated["table"] == "linear, three classes"]
 note(
@@ -276,7 +276,7 @@ note("raters", sharpened=count(evaluated, "focal after its map minus focal after
 # %% tags=["hide-input"]
 ordered = record[(record["model"] == "linear") & (record["classes"] == 3)]
 names = {"energy": "energy distance", "l2": "squared distance", "kl": "KL"}
-by = {metric: raters_record.differences_from(ordered, VALIDATED, metric).set_index("label") for metric in names}
+by = {metric: contrasts.differences_from(ordered, VALIDATED, metric).set_index("label") for metric in names}
 beside = by["energy"].rename(columns={"difference": names["energy"], "low": "95 % from", "high": "to"})
 beside = beside.assign(**{names[metric]: by[metric]["difference"] for metric in ("l2", "kl")}).reset_index()
 caption = "Three classes, minus cross-entropy as trained, paired over seeds; t intervals, each for itself"
@@ -308,7 +308,7 @@ note("raters", energy_above=int((by["energy"]["low"] > 0).sum()))
 # %% tags=["hide-input"]
 tried = sorted(g for g in record.loc[record["loss"].str.startswith("focal "), "gamma"].unique())
 fitted = {
-    m: [metrics.t_interval(raters_record.temperature_ratios("linear", 2, g, m)) for g in tried]
+    m: [metrics.t_interval(contrasts.temperature_ratios("linear", 2, g, m)) for g in tried]
     for m in ("temperature", "map-temperature")
 }
 named = {"temperature": "focal as it is", "map-temperature": "focal after its map"}
@@ -375,9 +375,9 @@ names = {primary: "the map, validated", "to the end: focal after its map minus a
 rows = late.assign(label=late["table"] + ": " + late["name"].map(names).fillna("focal minus CE, to the end"))
 
 # %% tags=["remove-input"]
-note("raters", exclude=raters_record.say_whether_uses_exclude(evaluated))
-seen = raters_record.evaluate_seen_afterwards()
-note("raters", validated_focal=count(seen, raters_record.SEEN_AFTERWARDS))
+note("raters", exclude=contrasts.say_whether_uses_exclude(evaluated))
+seen = contrasts.evaluate_seen_afterwards()
+note("raters", validated_focal=count(seen, contrasts.SEEN_AFTERWARDS))
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Differences in Kullback-Leibler divergence to the raters with t intervals, on an axis that is logarithmic away from zero, three rows for each setting: what the map does with validated weights, focal loss minus cross-entropy after training to the end, and what the map does after training to the end."}, "figure": {"name": "fig-raters-end", "caption": "Difference in KL to the raters, mean and 95 % t interval over paired seeds, each for itself: focal loss after its map minus as it is, with the weights of least validation loss and trained on to the end; and focal loss minus cross-entropy, to the end. The axis is linear near 0 and logarithmic beyond."}}
 interval_figure(

@@ -77,14 +77,24 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure, point_figure
 from reproduction.pages.tables import captioned, in_words
-from reproduction.studies.ood.unknown_inputs import (
+from reproduction.studies.ood.measures import (
     keep_plain_focal,
     mean_over_shifts,
     measure_detection,
     measure_shift,
     unknown_images,
 )
-from reproduction.studies.ood.unknown_views import (
+from reproduction.studies.ood.plan import (
+    CIFAR,
+    CIFAR_SHIFTS,
+    FRESH_DIGITS,
+    RECORDED_DIGITS,
+    SHIFTS,
+    corruptions_asked,
+    digit_contrasts,
+    shift_contrasts,
+)
+from reproduction.studies.ood.views import (
     CIFAR_SHOWN,
     detection_by_severity,
     energy_minus_probability,
@@ -102,16 +112,6 @@ from reproduction.studies.ood.unknown_views import (
     tells_apart,
     temperature_changes,
     temperature_under,
-)
-from reproduction.studies.ood.written_unknown import (
-    CIFAR,
-    CIFAR_SHIFTS,
-    FRESH_DIGITS,
-    RECORDED_DIGITS,
-    SHIFTS,
-    corruptions_asked,
-    digit_contrasts,
-    shift_contrasts,
 )
 from reproduction.studies.printed_tables import printed_tables
 from reproduction.studies.shared.recorded import read_shift, read_unknown

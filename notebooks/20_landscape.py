@@ -65,14 +65,15 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure, point_figure
 from reproduction.pages.tables import captioned, in_words
-from reproduction.studies.landscape import written_landscape
-from reproduction.studies.landscape.landscape import (
+from reproduction.studies.landscape import plan
+from reproduction.studies.landscape.measures import (
     add_logs,
     measure_factors,
     measure_landscape,
+    read_landscape,
     relation_by_seed,
 )
-from reproduction.studies.landscape.landscape_over_gamma import (
+from reproduction.studies.landscape.over_gamma import (
     FACTORS,
     evaluate_by_network,
     factors_at,
@@ -85,16 +86,15 @@ from reproduction.studies.landscape.landscape_over_gamma import (
     share_within,
     values_over_gamma,
 )
-from reproduction.studies.landscape.read import read_landscape
+from reproduction.studies.landscape.plan import MIDDLE, NETWORKS, eigenvalue_contrasts
 from reproduction.studies.landscape.rescaled_layers import measure_rescaled
-from reproduction.studies.landscape.written_landscape import MIDDLE, NETWORKS, eigenvalue_contrasts
 from reproduction.studies.shared.written_contrasts import format_contrasts
 
 use_style()
 table = read_landscape()
 networks = list(NETWORKS)
 trained = [run for run in engine.load_runs(grid, runs) if run.spec.is_focal]
-cause_contrasts, calibration_contrasts = written_landscape.cause_contrasts(), written_landscape.calibration_contrasts()
+cause_contrasts, calibration_contrasts = plan.cause_contrasts(), plan.calibration_contrasts()
 
 # %% [markdown]
 # ## What was run

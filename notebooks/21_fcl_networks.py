@@ -82,19 +82,21 @@ from reproduction.pages.plots.curves import dot_figure, line_figure, panel_figur
 from reproduction.pages.plots.epochs import epoch_panels
 from reproduction.pages.plots.shades import cell_map
 from reproduction.pages.tables import captioned, in_words
-from reproduction.studies.fcl import moons
-from reproduction.studies.fcl.fcl_networks import CONVERGING, LOW, NEAR, measure_trained, read_fcl
-from reproduction.studies.fcl.fcl_views import (
+from reproduction.studies.fcl import train
+from reproduction.studies.fcl.measures import (
+    CONVERGING,
+    LOW,
+    NEAR,
     along_lambda,
     count_better,
     count_higher,
     lean_over_lambda,
     map_over,
+    measure_trained,
     normalised_curves,
+    read_fcl,
     say_best,
 )
-from reproduction.studies.fcl.images import HIDDEN, load_pooled, train_on_images
-from reproduction.studies.fcl.moons import train_on_whole_moons
 from reproduction.studies.fcl.plan import (
     EPOCHS,
     MOON_SAMPLES,
@@ -105,7 +107,8 @@ from reproduction.studies.fcl.plan import (
     written_contrasts,
 )
 from reproduction.studies.fcl.post_processing import BinaryPredictor, post_processing_gap, smooth_recalibration
-from reproduction.studies.localisation.localisation_record import say_contrast
+from reproduction.studies.fcl.train import HIDDEN, load_pooled, train_on_images, train_on_whole_moons
+from reproduction.studies.localisation.contrasts import say_contrast
 from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits
 from reproduction.studies.shared.moons import moon_truth
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts, format_contrasts
@@ -136,8 +139,8 @@ asked, lean, kept = {}, {}, {}
 for loss in [MoonLoss(gamma, x, absolute=a) for a in (False, True) for x in (0.0, *strengths) if x or not a]:
     networks = train_on_whole_moons(loss, starts, grid, epochs=moon_epochs, rate=0.02)
     kept[loss] = moon_logits(networks, fine)
-    lean[loss] = 100 * moons.lean(kept[loss], fine.truth)
-    asked[loss] = 100 * float(moons.lean(loss.wanted(fine.logits), fine.truth))
+    lean[loss] = 100 * train.lean(kept[loss], fine.truth)
+    asked[loss] = 100 * float(train.lean(loss.wanted(fine.logits), fine.truth))
 
 
 # %% tags=["hide-input"]

@@ -65,19 +65,18 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import interval_figure
 from reproduction.pages.tables import captioned, in_words
-from reproduction.studies.localisation import chest_xrays, localisation_record
+from reproduction.studies.localisation import chest_xrays, contrasts
 from reproduction.studies.localisation.canvases import GARMENT, SIDE
 from reproduction.studies.localisation.figures import heat_map_table
-from reproduction.studies.localisation.grad_cam import grad_cam
-from reproduction.studies.localisation.heat_maps import energy_in_box
+from reproduction.studies.localisation.measures import energy_in_box, grad_cam
 from reproduction.studies.localisation.plan import FCL, ONE, SEVERAL, Plan, losses_compared
 from reproduction.studies.localisation.train import train
 from reproduction.studies.printed_tables import l25_table9
 from reproduction.studies.shared.written_contrasts import format_contrasts
 
 use_style()
-recorded = {name: localisation_record.of_setting(name) for name in (ONE, SEVERAL)}
-evaluated = {name: localisation_record.evaluate_written(name) for name in recorded}
+recorded = {name: contrasts.of_setting(name) for name in (ONE, SEVERAL)}
+evaluated = {name: contrasts.evaluate_written(name) for name in recorded}
 ce, focal, fcl = losses_compared()  # of the record
 note("looks", side=SIDE, garment=GARMENT)
 
@@ -220,7 +219,7 @@ format_contrasts(of_maps[ONE], "Heat maps, one garment, in points; the others wi
 format_contrasts(of_maps[SEVERAL], "Heat maps, several garments, in points; the others with Holm")
 
 # %% tags=["remove-input"]
-say = localisation_record.say_contrast
+say = contrasts.say_contrast
 for short, name in (("one", ONE), ("several", SEVERAL)):
     own = evaluated[name]
     note("looks", {f"ce-{short}": means.loc[(name, ce), "energy"], f"box-{short}": means.loc[(name, ce), "box"]})
@@ -230,7 +229,7 @@ for short, name in (("one", ONE), ("several", SEVERAL)):
     note("looks", {f"hits-{short}": say(own, f"pointing: {fcl} minus {ce}")})
     note("looks", {f"focal-{short}": say(own, f"energy: {focal} minus {ce}")})
     note("looks", {f"untrained-{short}": means.loc[(name, "untrained"), "energy"]})
-    note("looks", {f"signs-{short}": localisation_record.count_signs(own, "heat maps")})
+    note("looks", {f"signs-{short}": contrasts.count_signs(own, "heat maps")})
 
 # %% [markdown]
 # Energy in the box, against cross-entropy: with FCL {glue:text}`looks-energy-one` for one garment, and
@@ -251,8 +250,8 @@ for short, name in (("one", ONE), ("several", SEVERAL)):
 # higher logit than one that has not.
 
 # %% tags=["hide-input"]
-by_label = localisation_record.gains_by_label(recorded[SEVERAL], fcl, ce)
-by_focal = localisation_record.gains_by_label(recorded[SEVERAL], focal, ce)
+by_label = contrasts.gains_by_label(recorded[SEVERAL], fcl, ce)
+by_focal = contrasts.gains_by_label(recorded[SEVERAL], focal, ce)
 of_both = pd.concat([part.assign(label=part["label"] + f", {of}") for of, part in ((fcl, by_label), (focal, by_focal))])
 of_both = of_both.sort_index(kind="stable")  # the two of a class side by side
 found = recorded[SEVERAL].query("method == 'none'")
@@ -325,7 +324,7 @@ note("looks", mapped_focal=say(own, f"ece: {focal} after its map minus {focal}")
 note("looks", mapped_fcl=say(own, f"ece: {fcl} after its map minus {fcl}"))
 note("looks", mapped_focal_ce=say(own, f"ece: {focal} after its map minus {ce}"))
 note("looks", mapped_fcl_ce=say(own, f"ece: {fcl} after its map minus {ce}"))
-note("looks", mapped_signs=localisation_record.count_signs(after, "after the map"))
+note("looks", mapped_signs=contrasts.count_signs(after, "after the map"))
 
 # %% [markdown]
 # Of several labels, after the map against as trained: the ECE of focal loss is {glue:text}`looks-mapped-focal`, that of

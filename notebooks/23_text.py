@@ -53,29 +53,29 @@ from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import interval_figure, panel_figure
 from reproduction.pages.plots.epochs import epoch_panels
 from reproduction.pages.tables import captioned, in_words
-from reproduction.studies.human_labels.raters_record import count_relations, sum_up_relations
+from reproduction.studies.human_labels.contrasts import count_relations, sum_up_relations
 from reproduction.studies.shared.written_contrasts import format_contrasts
-from reproduction.studies.texts import texts_record
+from reproduction.studies.texts import contrasts
+from reproduction.studies.texts.measures import measure_texts
 from reproduction.studies.texts.plan import BEST, CHIEF, FCL, LAST, LOSSES, SETTINGS, make_specs
-from reproduction.studies.texts.texts import measure_texts
 from reproduction.studies.texts.train import train_texts
 
 use_style()
-record = texts_record.record_of(CHIEF)
-evaluated = texts_record.evaluate_written_texts()
+record = contrasts.record_of(CHIEF)
+evaluated = contrasts.evaluate_written_texts()
 
 # %% tags=["remove-input"]
 count, ways = count_relations, ("lower", "higher")
-note("text", told=texts_record.say_how_much_is_told(evaluated))
+note("text", told=contrasts.say_how_much_is_told(evaluated))
 note("text", before=sum_up_relations(evaluated, "FLSD-53 minus cross-entropy", ways))
 note("text", after=sum_up_relations(evaluated, "FLSD-53 minus cross-entropy, after", ways))
 note("text", fcl=sum_up_relations(evaluated, "FCL minus FLSD-53", ways))
 note("text", late_both=sum_up_relations(evaluated, "last epoch: FLSD-53 minus cross-entropy", ways))
-changes = texts_record.gap_last_minus_best()
-note("text", matters=texts_record.say_whether_epoch_matters(evaluated, changes))
+changes = contrasts.gap_last_minus_best()
+note("text", matters=contrasts.say_whether_epoch_matters(evaluated, changes))
 note("text", change=sum_up_relations(changes, changes["name"].iloc[0], ways))
-at_chance = texts_record.near_chance(record)
-orders, left = (texts_record.rank_correlations(record, without) for without in ((), at_chance))
+at_chance = contrasts.near_chance(record)
+orders, left = (contrasts.rank_correlations(record, without) for without in ((), at_chance))
 for key, row in (("sst", "M20 SST Binary"), ("news", "M20 20 Newsgroups")):
     tau = left[(left["label"] == row) & (left["stage"] == "pre")].iloc[0]
     note("text", {f"tau-{key}": tau["tau"], f"tau-{key}-p": tau["p"]})
@@ -83,13 +83,13 @@ note("text", left=tau["losses"], tau_seeds=tau["seeds"])
 
 # %% tags=["remove-input"]
 for key, kept in (("best", BEST), ("last", LAST)):
-    note("text", {f"spread-{key}": texts_record.spread_over_seeds(record, kept, at_chance)})
-steadier, learners = texts_record.count_steadier(record, at_chance)
+    note("text", {f"spread-{key}": contrasts.spread_over_seeds(record, kept, at_chance)})
+steadier, learners = contrasts.count_steadier(record, at_chance)
 note("text", steadier=steadier, learners=learners, record_seeds=record["seed"].nunique())
 note("text", at_chance=", ".join(map(in_words, at_chance)) or "none")
 note("text", related=int((orders["p"] <= 0.05).sum()), rows=len(orders))
 learned = set(record["loss"]) - set(at_chance)
-printed, of_left = (texts_record.printed_orders(among) for among in (None, learned))
+printed, of_left = (contrasts.printed_orders(among) for among in (None, learned))
 same = (printed["rows"] == "M20 20 Newsgroups, M20 SST Binary") & (printed["stage"] == "pre")
 note("text", tau_printed=of_left.loc[same, "tau"].iloc[0])
 
@@ -97,12 +97,12 @@ note("text", tau_printed=of_left.loc[same, "tau"].iloc[0])
 # ## The rows as printed
 
 # %% tags=["hide-input"]
-sst, groups = (texts_record.printed_text_row("M20", row) for row in ("SST Binary", "20 Newsgroups"))
+sst, groups = (contrasts.printed_text_row("M20", row) for row in ("SST Binary", "20 Newsgroups"))
 both = pd.concat({"SST, Tree-LSTM": sst, "20 Newsgroups, GP-CNN": groups}, axis="columns")
 captioned(both.rename_axis(index=None), "M20, Tables 1 to 11: per cent, and T by ECE").format("{:g}", na_rep="")
 
 # %% tags=["hide-input"]
-groups, ag = (texts_record.printed_text_row("L25", row) for row in ("20 Newsgroups", "AG News"))
+groups, ag = (contrasts.printed_text_row("L25", row) for row in ("20 Newsgroups", "AG News"))
 both = pd.concat({"20 Newsgroups, GP-CNN": groups, "AG News, GP-CNN": ag}, axis="columns")
 captioned(both.rename_axis(index=None), "L25, Tables 2, 4 and 6: per cent, and T by ECE").format("{:g}", na_rep="")
 
@@ -158,7 +158,7 @@ note("text", fcl_gamma=FCL[0], fcl_lam=FCL[1], losses=len(LOSSES))
 # AG News. Recorded, on film reviews:
 
 # %% tags=["hide-input"]
-cost = pd.concat([texts_record.record_of(name).assign(setting=name) for name in SETTINGS])
+cost = pd.concat([contrasts.record_of(name).assign(setting=name) for name in SETTINGS])
 cost = cost.drop_duplicates(["setting", "loss", "seed"]).groupby("setting", sort=False)
 sizes = cost.agg(losses=("loss", "nunique"), seeds=("seed", "nunique"), seconds=("cpu_seconds", "sum"))
 plans = [SETTINGS[name] for name in sizes.index]
@@ -189,18 +189,18 @@ differences(
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels over the epochs, a line for each loss with a band from the lowest to the highest seed: validation accuracy and validation NLL."}, "figure": {"name": "fig-text-epochs", "caption": "Validation accuracy and NLL over the epochs, of what was trained here: mean, lowest and highest of the seeds."}}
 panels = {"validation accuracy": "accuracy", "validation NLL": "nll"}
-epoch_panels({title: texts_record.curves_by_epoch(runs, field) for title, field in panels.items()})
+epoch_panels({title: contrasts.curves_by_epoch(runs, field) for title, field in panels.items()})
 
 # %% tags=["remove-input"]
-note("text", alike=texts_record.say_networks_alike(runs, "focal 3", "flsd-53"))
+note("text", alike=contrasts.say_networks_alike(runs, "focal 3", "flsd-53"))
 
 # %% [markdown]
 # FLSD-53 has $\gamma = 5$ where $q_y < 0.2$ and $\gamma = 3$ elsewhere: until some $q_y$ is so low, it is focal loss
 # with $\gamma = 3$. Here the two are, but for rounding, {glue:text}`text-alike`. The table is of the epochs kept.
 
 # %% tags=["hide-input"]
-beside = texts_record.beside_printed(live, "ece", texts_record.printed_row(dataset)).rename_axis(index=None)
-caption = f"ECE (%) here and in the papers' row {texts_record.printed_row(dataset)}; what was trained on this page"
+beside = contrasts.beside_printed(live, "ece", contrasts.printed_row(dataset)).rename_axis(index=None)
+caption = f"ECE (%) here and in the papers' row {contrasts.printed_row(dataset)}; what was trained on this page"
 captioned(beside, caption, precision=2)
 
 # %% [markdown]
@@ -209,7 +209,7 @@ captioned(beside, caption, precision=2)
 # From here on: the record.
 
 # %% tags=["hide-input"]
-tables = {name: texts_record.summarise_texts(texts_record.record_of(name)) for name in SETTINGS}
+tables = {name: contrasts.summarise_texts(contrasts.record_of(name)) for name in SETTINGS}
 shown = pd.concat(tables).rename_axis(index=["", ""])
 captioned(
     shown,
@@ -219,7 +219,7 @@ captioned(
 
 # %% tags=["hide-input"]
 parts = {"": "as trained", "ece": "after T"}
-gaps = [texts_record.minus_cross_entropy_in_ece(record, by).assign(when=when) for by, when in parts.items()]
+gaps = [contrasts.minus_cross_entropy_in_ece(record, by).assign(when=when) for by, when in parts.items()]
 gaps = pd.concat(gaps)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "ECE minus that of cross-entropy for each loss, first as trained and then after temperature scaling, with t intervals and a line at zero."}, "figure": {"name": "fig-text-ece", "caption": "ECE (equal width, %) minus that of cross-entropy, both as trained, or both after a temperature by that ECE: recorded GP-CNN, two classes; mean and 95 % t interval over paired seeds, each for itself. Left of the line is better calibrated than cross-entropy."}}
@@ -306,7 +306,7 @@ interval_figure(
 # What does it change to train on to the end and keep that?
 
 # %% tags=["hide-input"]
-late = texts_record.gaps_of_epochs(record)
+late = contrasts.gaps_of_epochs(record)
 errors, eces = (late[late["metric"] == metric] for metric in ("error", "ece"))
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "ECE at the last epoch minus that at the epoch of best validation accuracy, a row for each loss, with t intervals and a line at zero."}, "figure": {"name": "fig-text-last", "caption": "ECE (equal width, %) as trained, at the last epoch minus at the epoch of the best validation accuracy: recorded GP-CNN, two classes; mean and 95 % t interval over seeds, each for itself."}}
@@ -327,7 +327,7 @@ note("text", late_ce_error=count(evaluated, "cross-entropy: last epoch minus bes
 # its data:
 
 # %% tags=["hide-input"]
-kept = texts_record.epochs_kept(record)
+kept = contrasts.epochs_kept(record)
 columns = {"loss": "loss", "first": "epoch from", "latest": "to", "lowest": "ECE from", "highest": "to "}
 caption = "Epoch of the best validation accuracy, and the ECE (%) as trained there: lowest and highest seed"
 form = captioned(
@@ -367,8 +367,8 @@ format_contrasts(changes.assign(name=changes["table"]), caption, precision=1)
 sources = list(dict.fromkeys(record["source"]))
 chosen = record[record["loss"].isin(["cross-entropy", "flsd-53", "fcl 4 3", "brier"])]
 panels = {
-    "as trained": texts_record.points_by_source(chosen, "ece", ""),
-    "after T by ECE": texts_record.points_by_source(chosen, "ece", "ece"),
+    "as trained": contrasts.points_by_source(chosen, "ece", ""),
+    "after T by ECE": contrasts.points_by_source(chosen, "ece", "ece"),
 }
 ticks = {"xticks": range(len(sources)), "xticklabels": [name.replace(" ", "\n") for name in sources]}
 
@@ -376,7 +376,7 @@ ticks = {"xticks": range(len(sources)), "xticklabels": [name.replace(" ", "\n") 
 panel_figure(panels, "", "ECE (%)", **ticks)
 
 # %% tags=["hide-input"]
-moved = texts_record.differences_by_source(record, "nll", "nll")
+moved = contrasts.differences_by_source(record, "nll", "nll")
 moved = moved[moved["loss"].isin(["cross-entropy", "flsd-53", "fcl 4 3"])]
 caption = "NLL before and after a temperature by NLL on film reviews; t intervals over seeds, each for itself"
 captioned(moved.rename(columns={"low": "95 % from", "high": "to"}), caption, index=False, spelt=True)

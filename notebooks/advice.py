@@ -41,20 +41,20 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure
 from reproduction.pages.tables import captioned
-from reproduction.studies.advice.advice_groups import (
+from reproduction.studies.advice.coverage import estimate_coverage
+from reproduction.studies.advice.groups import (
     GROUP_ERRORS,
     count_group_errors,
     mark_group_errors,
 )
-from reproduction.studies.advice.advice_power import count_advised
-from reproduction.studies.advice.advice_rates import (
+from reproduction.studies.advice.power import count_advised
+from reproduction.studies.advice.rates import (
     ADVICE_ERRORS,
     KNOWN_TRUTHS,
     count_advice_errors,
     judge_advice,
     made_up_population,
 )
-from reproduction.studies.advice.coverage import estimate_coverage
 
 use_style()
 
@@ -234,7 +234,7 @@ captioned(
 codes = ", ".join(sorted(set(decisions["commit"])))
 Markdown(
     f"{len(decisions):,} decisions, seeds 0 to {decisions['seed'].max()}, made with commit {codes}. "
-    "`python -m reproduction.studies.advice.record_rates --minutes 25` goes on with the record, or makes it again "
+    "`python -m reproduction.studies.advice.record rates --minutes 25` goes on with the record, or makes it again "
     "elsewhere: small "
     "settings take part in every round, large ones in few, so theirs are the wide intervals. Each decision has samples "
     "of its own, and those of a made-up truth another population for each seed and number of classes. Rates over all "
@@ -296,7 +296,7 @@ codes = ", ".join(sorted(set(power["commit"])))
 Markdown(
     f"{len(power):,} decisions with {power['classes'].iloc[0]} classes, made with commit {codes}; a round has one "
     "population of each kind, distorted more for a larger gain, and draws new samples for each decision. "
-    "`python -m reproduction.studies.advice.record_power --minutes 25` goes on with the record, or makes it again "
+    "`python -m reproduction.studies.advice.record power --minutes 25` goes on with the record, or makes it again "
     "elsewhere."
 )
 
@@ -421,7 +421,7 @@ Markdown(
 codes = ", ".join(sorted(set(grouped["commit"])))
 Markdown(
     f"{len(pairs):,} draws of {grouped['samples'].iloc[0]:,} samples, each decided twice, made with commit {codes}. "
-    "`python -m reproduction.studies.advice.record_groups --minutes 10` goes on with the record, or makes it again "
+    "`python -m reproduction.studies.advice.record groups --minutes 10` goes on with the record, or makes it again "
     "elsewhere."
 )
 
@@ -501,7 +501,7 @@ captioned(called, "Calibrated models that are called miscalibrated")
 codes = ", ".join(sorted(set(coverage["commit"])))
 Markdown(
     f"Recorded with commit {codes}; "
-    "`python -m reproduction.studies.advice.record_coverage --minutes 10` goes on with it."
+    "`python -m reproduction.studies.advice.record coverage --minutes 10` goes on with it."
 )
 
 # %% tags=["remove-input"]

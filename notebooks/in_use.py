@@ -98,7 +98,7 @@ line_figure(10 * (1 + np.arange(len(e_values))), {"e-value": np.array(e_values)}
 #
 # Streams of a calibrated model, watched with $\alpha = 0.05$: the share in which there was an alarm by then, with its
 # 95 % interval {cite:p}`clopper34`. The longest are recorded (`python -m
-# reproduction.studies.advice.record_watch_rates`); the others are
+# reproduction.studies.advice.record watch`); the others are
 # simulated with this page.
 
 # %% tags=["hide-input"]

@@ -36,21 +36,26 @@ from reproduction.studies.calibrators.calibrators_compared import FIRST_CONTRAST
 from reproduction.studies.cifar.claims_kk24 import gain_of_focal_losses
 from reproduction.studies.cifar.claims_m20 import CLIPPED, FRESH, HUNDRED_CLASSES, LARGER
 from reproduction.studies.fcl import plan
-from reproduction.studies.fcl.fcl_networks import read_fcl
-from reproduction.studies.human_labels.raters_record import evaluate_written
-from reproduction.studies.landscape.landscape_over_gamma import evaluate_by_network
-from reproduction.studies.landscape.read import read_landscape
-from reproduction.studies.landscape.written_landscape import (
+from reproduction.studies.fcl.measures import read_fcl
+from reproduction.studies.human_labels.contrasts import evaluate_written
+from reproduction.studies.landscape.measures import read_landscape
+from reproduction.studies.landscape.over_gamma import evaluate_by_network
+from reproduction.studies.landscape.plan import (
     NETWORKS,
     calibration_contrasts,
     cause_contrasts,
     eigenvalue_contrasts,
 )
-from reproduction.studies.localisation import localisation_record
+from reproduction.studies.localisation import contrasts
 from reproduction.studies.localisation.plan import ONE, SEVERAL
-from reproduction.studies.ood.unknown_inputs import mean_over_shifts
-from reproduction.studies.ood.unknown_views import CIFAR_SHOWN, evaluate_by_unknown
-from reproduction.studies.ood.written_unknown import CIFAR, CIFAR_SHIFTS, FRESH_DIGITS, RECORDED_DIGITS
+from reproduction.studies.ood.measures import mean_over_shifts
+from reproduction.studies.ood.plan import (
+    CIFAR,
+    CIFAR_SHIFTS,
+    FRESH_DIGITS,
+    RECORDED_DIGITS,
+)
+from reproduction.studies.ood.views import CIFAR_SHOWN, evaluate_by_unknown
 from reproduction.studies.shared.experiments import list_experiments
 from reproduction.studies.shared.over_seeds import format_as_kk24
 from reproduction.studies.shared.recorded import (
@@ -62,8 +67,12 @@ from reproduction.studies.shared.recorded import (
     read_whole_seeds,
     read_written,
 )
-from reproduction.studies.shared.written_contrasts import evaluate_contrasts, keep_evaluable, primary_contrast
-from reproduction.studies.texts.texts_record import evaluate_written_texts
+from reproduction.studies.shared.written_contrasts import (
+    evaluate_contrasts,
+    keep_evaluable,
+    primary_contrast,
+)
+from reproduction.studies.texts.contrasts import evaluate_written_texts
 from workflow.chromium import count_pages, print_pdf
 
 HOME = ROOT / "article"
@@ -233,8 +242,8 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
         },
         "fcl-networks": {"FCL over gamma and lambda": evaluate_contrasts(read_fcl("images"), of_fcl)},
         "where-it-looks": {
-            "heat maps, one garment": localisation_record.evaluate_written(ONE),
-            "heat maps, several garments": localisation_record.evaluate_written(SEVERAL),
+            "heat maps, one garment": contrasts.evaluate_written(ONE),
+            "heat maps, several garments": contrasts.evaluate_written(SEVERAL),
         },
         "texts": {"text classifiers": evaluate_written_texts()},
         "fashion-mnist-architectures": {"other architectures": architectures},

@@ -25,7 +25,7 @@ def test_a_name_of_a_face_leads_to_its_module(tmp_path):
     page.write_text("from focal_lib import theory\nfrom focal_lib.metrics import ece\ntheory.temperature_bounds(2)\n")
     modules = notebook_modules(page)
     assert {"focal_lib.theory.temperature_bounds", "focal_lib.theory.gain", "focal_lib.metrics.bins"} <= modules
-    assert not {"reproduction.studies.simple_models.linear_model", "focal_lib.metrics.smooth"} & modules
+    assert not {"reproduction.studies.simple_models.linear", "focal_lib.metrics.smooth"} & modules
 
 
 def test_a_package_that_imports_its_own_module_is_no_circle():
@@ -45,13 +45,13 @@ def test_what_a_module_reads_is_a_source():
 def test_a_table_whose_name_a_module_puts_together_is_a_source():
     wanted = {f"results/unknown-inputs/{name}.parquet" for name in ("cifar10-unknown", "cifar10-unknown-shift")}
     assert wanted <= set(sources(notebook_modules(ROOT / "notebooks" / "19_unknown_inputs.py")))
-    assert "results/fcl-networks/moons.parquet" in sources(["reproduction.studies.fcl.fcl_networks"])
+    assert "results/fcl-networks/moons.parquet" in sources(["reproduction.studies.fcl.measures"])
 
 
 def test_a_page_does_not_depend_on_all_that_a_face_imports():
     files = sources(notebook_modules(ROOT / "notebooks" / "02_convexity.py"))
     assert "focal_lib/theory/__init__.py" in files
-    assert "reproduction/studies/simple_models/linear_model.py" not in files
+    assert "reproduction/studies/simple_models/linear.py" not in files
 
 
 def test_a_claim_shown_brings_its_module(tmp_path):

@@ -49,7 +49,7 @@ def test_the_floors_hold(copied):
         ("reproduction.theorems.symbols", "reproduction.studies.texts.plan"),
         ("reproduction.theorems.symbols", "reproduction.cli.run"),
         ("reproduction.studies.shared.recorded", "reproduction.studies.texts.plan"),
-        ("reproduction.studies.texts.plan", "reproduction.studies.ood.unknown_inputs"),
+        ("reproduction.studies.texts.plan", "reproduction.studies.ood.measures"),
     ],
 )
 def test_an_import_upwards_or_sideways_is_refused(copied, module, imported):

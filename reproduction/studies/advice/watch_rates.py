@@ -28,13 +28,7 @@ def simulate_stream(
 
 
 def alarm_times(
-    runs: int,
-    horizon: int,
-    *,
-    change: int | None = None,
-    temperature: float = 1.0,
-    alpha: float = 0.05,
-    seed: int = 0,
+    runs: int, horizon: int, *, change: int | None = None, temperature: float = 1.0, alpha: float = 0.05, seed: int = 0
 ) -> np.ndarray:
     """At which sample the alarm comes in each of so many streams, inf where none does, (runs,).
 

@@ -8,7 +8,7 @@ from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.fcl.fcl_networks import GAP_OF, RECORD, read_fcl
+from reproduction.studies.fcl.measures import GAP_OF, RECORD, read_fcl
 from reproduction.studies.fcl.plan import EPOCHS, MAP_LAMBDAS, N_TRAIN, written_contrasts
 from reproduction.studies.shared.from_runs import contrast_by_seed, over_seeds, signed_by_seed
 
@@ -159,22 +159,21 @@ def _of_moons(column: str, lam: float, absolute: bool = False, trained_on: str =
     return rows.sort_values("network")[column].to_numpy()
 
 
-@claim(
+def _signed(*parts: tuple[str, np.ndarray, int]) -> Evidence:
+    """Quantities, values a network or seed, signs claimed."""
+    words = {1: "positive", -1: "negative"}
+    found = [signed_by_seed(name, words[sign], values, sign, "claimed") for name, values, sign in parts]
+    return found[0] if len(found) == 1 else All(tuple(found))
+
+
+# The bias of the minimiser, without a sample that could be overfitted.
+add_ours(
     "l25.bias_here",
-    source="L25 section 4.3, taken to networks",
-    statement=r"Trained with FCL, $\lambda$ of $\frac12$, 1, 2 and 5, networks lean from the truth towards one half: the mean of the likelier class's "
+    "L25 section 4.3, taken to networks",
+    r"Trained with FCL, $\lambda$ of $\frac12$, 1, 2 and 5, networks lean from the truth towards one half: the mean of the likelier class's "
     rf"probability lies below that of its truth. {MOONS}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _signed(*((f"lean in points, lambda {lam:g}", _of_moons("lean", lam), -1) for lam in (0.5, 1.0, 2.0, 5.0))),
 )
-def bias_here() -> Evidence:
-    """The bias of the minimiser, without a sample that could be overfitted."""
-    parts = [
-        signed_by_seed(f"lean in points, lambda {lam:g}", "negative", _of_moons("lean", lam), -1, "claimed")
-        for lam in (0.5, 1.0, 2.0, 5.0)
-    ]
-    return All(tuple(parts))
 
 
 @claim(
@@ -197,76 +196,70 @@ def bias_as_asked_here() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+# Root mean square distances, paired.
+add_ours(
     "l25.map_here",
-    source="L25 Def. 3.1, after its map",
-    statement=rf"After the map of FCL these networks are nearer to the truth than before: $\lambda$ of $\frac12$, 1 and 2. {MOONS}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    "L25 Def. 3.1, after its map",
+    rf"After the map of FCL these networks are nearer to the truth than before: $\lambda$ of $\frac12$, 1 and 2. {MOONS}",
+    lambda: _signed(
+        *(
+            (
+                f"distance before the map minus after, lambda {lam:g}",
+                _of_moons("distance", lam) - _of_moons("mapped_distance", lam),
+                1,
+            )
+            for lam in (0.5, 1.0, 2.0)
+        )
+    ),
 )
-def map_here() -> Evidence:
-    """Root mean square distances, paired."""
-    parts = []
-    for lam in (0.5, 1.0, 2.0):
-        gain = _of_moons("distance", lam) - _of_moons("mapped_distance", lam)
-        quantity = f"distance before the map minus after, lambda {lam:g}"
-        parts.append(signed_by_seed(quantity, "positive", gain, 1, "claimed"))
-    return All(tuple(parts))
 
-
-@claim(
+# Both distances, each against its sign.
+add_ours(
     "l25.l1_away_here",
-    source="L25 App. A.15, its absolute distance",
-    statement=r"With the absolute distance in place of the squared one, networks lean away from one half, $\lambda$ of 2, 5 and 10, where with the squared "
+    "L25 App. A.15, its absolute distance",
+    r"With the absolute distance in place of the squared one, networks lean away from one half, $\lambda$ of 2, 5 and 10, where with the squared "
     rf"distance they lean towards it. {MOONS}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _signed(
+        *(
+            (f"lean in points, {word}, lambda {lam:g}", _of_moons("lean", lam, word == "absolute"), sign)
+            for lam in (2.0, 5.0, 10.0)
+            for word, sign in (("absolute", 1), ("squared", -1))
+        )
+    ),
 )
-def l1_away_here() -> Evidence:
-    """Both distances, each against its sign."""
-    parts = []
-    for lam in (2.0, 5.0, 10.0):
-        for absolute, sign in ((True, 1), (False, -1)):
-            quantity = f"lean in points, {'absolute' if absolute else 'squared'}, lambda {lam:g}"
-            printed = "positive" if sign > 0 else "negative"
-            parts.append(signed_by_seed(quantity, printed, _of_moons("lean", lam, absolute), sign, "claimed"))
-    return All(tuple(parts))
 
-
-@claim(
+# Exact on the whole distribution, but for the pieces of the recalibration.
+add_ours(
     "l25.thm45_here",
-    source="L25 Thm. 4.5, seen in networks",
-    statement=rf"Networks trained with focal loss have a larger post-processing gap by FCL, $\gamma = {GAP_OF[0]:g}$, $\lambda = {GAP_OF[1]:g}$, than by focal loss. "
+    "L25 Thm. 4.5, seen in networks",
+    rf"Networks trained with focal loss have a larger post-processing gap by FCL, $\gamma = {GAP_OF[0]:g}$, $\lambda = {GAP_OF[1]:g}$, than by focal loss. "
     rf"{MOONS}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _signed(
+        (
+            "gap by FCL minus gap by focal loss, networks of focal loss",
+            _of_moons("fcl_gap", 0.0) - _of_moons("focal_gap", 0.0),
+            1,
+        )
+    ),
 )
-def thm45_here() -> Evidence:
-    """Exact on the whole distribution, but for the pieces of the recalibration."""
-    excess = _of_moons("fcl_gap", 0.0) - _of_moons("focal_gap", 0.0)
-    return signed_by_seed(
-        "gap by FCL minus gap by focal loss, networks of focal loss", "positive", excess, 1, "claimed"
-    )
 
 
-@claim(
+def _gaps_apart(loss: str) -> np.ndarray:
+    """Two gaps of the same network, fitted on validation images and judged on test images: FCL's minus focal loss's."""
+    table = read_fcl("images")
+    wide = table[table["loss"] == loss].pivot_table(index="seed", columns="metric", values="value")
+    return (wide["fcl-gap"] - wide["focal-gap"]).to_numpy()
+
+
+add_ours(
     "l25.thm45_overfitted_here",
-    source="L25 Thm. 4.5, seen in networks",
-    statement=r"Networks that have overfitted have a smaller post-processing gap by FCL than by focal loss, whether trained with focal loss or with FCL. (Of "
+    "L25 Thm. 4.5, seen in networks",
+    r"Networks that have overfitted have a smaller post-processing gap by FCL than by focal loss, whether trained with focal loss or with FCL. (Of "
     rf"their confidence; $\gamma = {GAP_OF[0]:g}$, $\lambda = {GAP_OF[1]:g}$; seen in the trial first. {HERE[1:-1]})",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _signed(
+        *(
+            (f"gap by FCL minus gap by focal loss, networks of {loss}", _gaps_apart(loss), -1)
+            for loss in ("focal 3", "fcl 3 0.5")
+        )
+    ),
 )
-def thm45_overfitted_here() -> Evidence:
-    """Two gaps of the same network, fitted on validation images and judged on test images."""
-    table, parts = read_fcl("images"), []
-    for loss in ("focal 3", "fcl 3 0.5"):
-        wide = table[table["loss"] == loss].pivot_table(index="seed", columns="metric", values="value")
-        excess = (wide["fcl-gap"] - wide["focal-gap"]).to_numpy()
-        quantity = f"gap by FCL minus gap by focal loss, networks of {loss}"
-        parts.append(signed_by_seed(quantity, "negative", excess, -1, "claimed"))
-    return All(tuple(parts))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.losses.base import LogitLoss, build
 from reproduction.engine.contrasts import Contrast, Setting
-from reproduction.engine.spec import LOSSES
+from reproduction.engine.papers import FCL_OF_L25
 
 N_TRAIN, N_VALIDATION, EPOCHS = 1000, 2000, 100  # of the recorded networks on images
 MOON_SAMPLES = 500  # of two moons, beside the whole distribution
@@ -32,9 +33,7 @@ class TrainedLoss(NamedTuple):
     @property
     def label(self) -> str:
         """As `Spec.label`, so 'cross-entropy', 'focal 3', 'fcl 3 0.5', 'fcl-l1 3 0.5', 'flsd-53'."""
-        if self.name == "focal" and not self.gamma:
-            return "cross-entropy"
-        return " ".join([self.name, *(f"{getattr(self, number):g}" for number in LOSSES[self.name])])
+        return LOSS_RECORDS[self.name].label(self.gamma, self.lam)
 
 
 def fcl(gamma: float, lam: float, absolute: bool = False) -> TrainedLoss:
@@ -46,8 +45,6 @@ def fcl(gamma: float, lam: float, absolute: bool = False) -> TrainedLoss:
 
 def chosen_by_l25() -> tuple[tuple[float, float], ...]:
     """The pairs (gamma, lambda) of L25 A.10, each once."""
-    from reproduction.engine.papers import FCL_OF_L25
-
     return tuple(sorted(set(FCL_OF_L25.values())))
 
 
@@ -60,12 +57,8 @@ def losses_recorded() -> tuple[TrainedLoss, ...]:
         TrainedLoss("flsd-53"),
         TrainedLoss("brier"),
     )
-    named = {label for contrast in written_contrasts() for side in _sides(contrast) for label in side.losses}
+    named = {label for contrast in written_contrasts() for label in contrast.losses}
     return tuple(sorted(found, key=lambda loss: loss.label not in named))
-
-
-def _sides(contrast: Contrast) -> tuple[Setting, Setting]:
-    return contrast.ours, contrast.theirs
 
 
 def written_contrasts() -> tuple[Contrast, ...]:

@@ -21,14 +21,12 @@ from pathlib import Path
 import pandas as pd
 
 from reproduction.checkout import ROOT
-from reproduction.studies.fcl.fcl_networks import CONVERGING, RECORD, measure_lean, measure_trained
-from reproduction.studies.fcl.images import load_pooled, train_on_images
-from reproduction.studies.fcl.moons import train_on_whole_moons
-from reproduction.studies.fcl.plan import EPOCHS, MOON_SAMPLES, N_TRAIN, N_VALIDATION, losses_recorded
-from reproduction.studies.shared.going_on import go_on, made_by, rows_so_far
+from reproduction.studies.fcl.measures import CONVERGING, RECORD, measure_lean, measure_trained
+from reproduction.studies.fcl.plan import EPOCHS, MOON_SAMPLES, N_TRAIN, N_VALIDATION, TrainedLoss, losses_recorded
+from reproduction.studies.fcl.train import Trained, load_pooled, train_on_images, train_on_whole_moons
+from reproduction.studies.shared.going_on import go_on
 from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons
 from reproduction.studies.shared.moons import moon_truth
-from reproduction.studies.shared.over_seeds import write_table
 
 OUT = ROOT / "results" / RECORD
 SEEDS = tuple(range(1, 6))
@@ -45,21 +43,26 @@ def moon_losses() -> list[MoonLoss]:
     ]
 
 
-def record_images(end: float, out: Path, seeds: tuple[int, ...] = SEEDS, epochs: int = EPOCHS) -> None:
-    """Each loss that is not there yet, all seeds together, until the processor time is used up."""
-    made = made_by("reproduction/studies/fcl/record.py")
-    rows, curves = (rows_so_far(out / f"{table}.parquet", made["code"]) for table in ("images", "epochs"))
-    done = {row["loss"] for row in rows}
+def record_images(minutes: float, out: Path, seeds: tuple[int, ...] = SEEDS, epochs: int = EPOCHS) -> None:
+    """Each loss that is not there yet, all seeds together: the curves of some, and what all come to."""
+    end = time.process_time() + 60 * minutes
     images = load_pooled(DATASET, seeds, N_TRAIN, N_VALIDATION)
-    for loss in losses_recorded():
-        if loss.label in done or time.process_time() > end:
-            continue
-        trained = train_on_images(loss, images, seeds, epochs)
-        if loss.label in CONVERGING:
-            curves += trained.curves.assign(trained=loss.label, **made).to_dict("records")
-            _write(curves, out / "epochs.parquet")
-        rows += measure_trained(trained, images, DATASET).assign(**made).to_dict("records")
-        _write(rows, out / "images.parquet")
+
+    @functools.cache  # trained for the curves, and measured
+    def trained(loss: TrainedLoss) -> Trained:
+        return train_on_images(loss, images, seeds, epochs)
+
+    def curves(loss: TrainedLoss) -> pd.DataFrame:
+        return trained(loss).curves
+
+    def measure(loss: TrainedLoss) -> pd.DataFrame:
+        return measure_trained(trained(loss), images, DATASET)
+
+    losses = losses_recorded()
+    todo = [((loss.label,), functools.partial(curves, loss)) for loss in losses if loss.label in CONVERGING]
+    go_on(out / "epochs.parquet", __file__, ("trained",), todo, minutes)
+    todo = [((loss.label,), functools.partial(measure, loss)) for loss in losses]
+    go_on(out / "images.parquet", __file__, ("loss",), todo, (end - time.process_time()) / 60)
 
 
 def record_moons(minutes: float, out: Path, seeds: tuple[int, ...] = MOON_SEEDS, epochs: int = 500) -> None:
@@ -77,11 +80,6 @@ def record_moons(minutes: float, out: Path, seeds: tuple[int, ...] = MOON_SEEDS,
     go_on(out / "moons.parquet", __file__, ("lam", "absolute"), todo, minutes)
 
 
-def _write(rows: list[dict[str, object]], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_table(pd.DataFrame(rows), path)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=15, help="of processor time")
@@ -91,4 +89,4 @@ if __name__ == "__main__":
     if given.only != "images":
         record_moons(given.minutes, OUT)
     if given.only != "moons":
-        record_images(until, OUT)
+        record_images((until - time.process_time()) / 60, OUT)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import Rows, claim
-from reproduction.studies.human_labels.from_raters import (
+from reproduction.ledger.ledger import Rows
+from reproduction.ledger.measurement import Measurement
+from reproduction.studies.human_labels.contrasts import (
     NEEDS,
+    SETTINGS,
     SIZE,
     TWO_CLASSES,
     contrast_of_raters,
@@ -14,7 +18,6 @@ from reproduction.studies.human_labels.from_raters import (
     temperature_left,
 )
 from reproduction.studies.human_labels.plan import END, VALIDATED
-from reproduction.studies.human_labels.raters_record import SETTINGS
 from reproduction.studies.shared.from_runs import COMPENSATION
 
 CHAPTER = "18_human_labels"
@@ -60,39 +63,37 @@ add_ours(
 )
 
 
-@claim(
+def _gaps(kept: str, sign: int, said: str, contrasts: Callable[[str], Measurement]) -> Evidence:
+    """Sizes of the gap in every setting, then a contrast in KL."""
+    sizes = (size_of_gap(setting, kept, sign, said) for setting in SETTINGS)
+    return All((*sizes, *(contrasts(setting) for setting in SETTINGS)))
+
+
+# The last epoch, or the weakest penalty.
+add_reading(
     "kk24.raters_overfitted",
-    source="KK24 abstract",
-    statement="'[F]ocal loss pushes the model to provide under-confident predictions on the training data, resulting in being better calibrated on "
+    "KK24 abstract",
+    "'[F]ocal loss pushes the model to provide under-confident predictions on the training data, resulting in being better calibrated on "
     "the test data, due to the generalization gap.' (Of the second half; the first, on the training data, is not tested. Taken as: trained on to the "
     "end, as KK24 do ('Results were evaluated on the last epoch'), the mean top probability of a focal model is nearer to the share of raters who say "
     "that class than that of one of cross-entropy, and the model nearer to the raters in KL, which holds more than calibration; only the second was "
     rf"written down before the runs, and of the Tree-LSTM when the other models had been seen; {SIZE}. For weights of least validation loss: kk24.raters_validated.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: _gaps(
+        END,
+        -1,
+        "printed",
+        lambda setting: contrast_of_raters(setting, "to the end: focal minus cross-entropy", -1, "printed"),
+    ),
 )
-def raters_overfitted() -> Evidence:
-    """The last epoch, or the weakest penalty."""
-    name = "to the end: focal minus cross-entropy"
-    sizes = (size_of_gap(setting, END, -1, "printed") for setting in SETTINGS)
-    return All((*sizes, *(contrast_of_raters(setting, name, -1, "printed") for setting in SETTINGS)))
 
-
-@claim(
+# There is little overfitting to compensate, and the underconfidence of focal loss is left.
+add_ours(
     "kk24.raters_validated",
-    source="KK24 abstract, with weights of least validation loss",
-    statement="With weights of least validation loss a focal model is farther from the raters (KL) than one of cross-entropy, and its mean top "
+    "KK24 abstract, with weights of least validation loss",
+    "With weights of least validation loss a focal model is farther from the raters (KL) than one of cross-entropy, and its mean top "
     rf"probability farther from the share of raters who say that class. ({SIZE}; {'; '.join(SETTINGS)}; contrasts seen afterwards.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _gaps(VALIDATED, 1, "claimed", lambda setting: contrast_seen_afterwards(setting, 1)),
 )
-def raters_validated() -> Evidence:
-    """There is little overfitting to compensate, and the underconfidence of focal loss is left."""
-    sizes = (size_of_gap(setting, VALIDATED, 1) for setting in SETTINGS)
-    return All((*sizes, *(contrast_seen_afterwards(setting, 1) for setting in SETTINGS)))
-
 
 # There underconfidence and overfitting compensate, and the map undoes the one.
 add_ours(

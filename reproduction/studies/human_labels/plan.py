@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.losses.base import build
 from reproduction.engine.contrasts import Contrast, Setting
-from reproduction.studies.human_labels.networks import NETWORKS
-from reproduction.studies.human_labels.targets import KINDS
+from reproduction.studies.human_labels.models import KINDS, NETWORKS
 
 GAMMA = 2.0  # of the contrasts
 FCL = (2.0, 0.5)  # gamma and lambda: L25's pair with this gamma (A.10)
@@ -47,10 +47,7 @@ class Plan:
     @property
     def label(self) -> str:
         """'cross-entropy', 'focal 2', 'fcl 2 0.5'."""
-        if self.loss == "focal" and self.gamma == 0:
-            return "cross-entropy"
-        numbers = (self.gamma,) if self.lam == 0 else (self.gamma, self.lam)
-        return " ".join([self.loss, *(f"{x:g}" for x in numbers)]) if self.gamma else self.loss
+        return LOSS_RECORDS[self.loss].label(self.gamma, self.lam)
 
     @property
     def mapped_gamma(self) -> float | None:

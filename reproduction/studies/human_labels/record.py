@@ -16,9 +16,9 @@ import functools
 from pathlib import Path
 
 from reproduction.checkout import ROOT
-from reproduction.studies.human_labels.networks import NETWORKS
+from reproduction.studies.human_labels.measures import RECORD, measure_plans
+from reproduction.studies.human_labels.models import NETWORKS
 from reproduction.studies.human_labels.plan import Plan, losses_compared
-from reproduction.studies.human_labels.raters import RECORD, measure_plans
 from reproduction.studies.shared.going_on import go_on, read_options
 
 OUT = ROOT / "results" / RECORD / "table.parquet"

@@ -11,12 +11,19 @@ import torch
 from focal_lib.losses.base import LogitLoss, build
 from reproduction.engine.data.tokens import UNKNOWN, balanced_tree, encode_trees
 from reproduction.engine.data.vectors import glove
-from reproduction.studies.human_labels.linear import PENALTIES, Bags, fit_linear_path, make_bags
-from reproduction.studies.human_labels.networks import NETWORKS, ON_TREES, train_network
+from reproduction.studies.human_labels.models import (
+    NETWORKS,
+    ON_TREES,
+    PENALTIES,
+    Bags,
+    expected_loss,
+    fit_linear_path,
+    make_bags,
+    make_targets,
+    train_network,
+)
 from reproduction.studies.human_labels.plan import END, VALIDATED, Plan
-from reproduction.studies.human_labels.targets import expected_loss, make_targets
-from reproduction.studies.human_labels.votes import Votes
-from reproduction.studies.human_labels.votes_data import load_reviews_with_votes
+from reproduction.studies.human_labels.votes import Votes, load_reviews_with_votes
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-r"""Distances from predictions to what people said, with the noise of few raters taken out.
+"""Distances from predictions to what people said, with the noise of few raters taken out.
 
 Of an item :math:`m` raters were asked, :math:`s` is the mean of their votes, :math:`p` that of all raters there could
 be. A prediction :math:`q` that did not see these votes is compared with :math:`p`, of which only :math:`s` is known:
@@ -8,16 +8,21 @@ be. A prediction :math:`q` that did not see these votes is compared with :math:`
 
 So the squared distance to the votes is too large by the variance of their mean, which has an unbiased estimate, and
 cross-entropy is not too large at all: the noise enters :math:`\mathrm{KL}(p\Vert q)` through the entropy of :math:`p`
-alone, the same for every prediction.
-"""
+alone, the same for every prediction."""
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.special import xlogy
+
+from reproduction.engine.data import places
+from reproduction.engine.data.dataset import Dataset
+from reproduction.engine.data.snippets import REVIEWS
+from reproduction.engine.data.text import load_text
 
 
 @dataclass(frozen=True)
@@ -146,3 +151,30 @@ def divergence_to_raters(log_probs: np.ndarray, votes: Votes) -> np.ndarray:
 def _check(values: np.ndarray, votes: Votes) -> None:
     if values.shape != votes.shares.shape:
         raise ValueError(f"predictions must have shape (n, K) = {votes.shares.shape}. Got {values.shape}.")
+
+
+NAME = "movie-reviews"
+WORTH = {  # classes -> what a negative, a neutral and a positive vote count for each
+    2: np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]),
+    3: np.eye(3),
+}
+
+
+def load_reviews_with_votes(classes: int = 2) -> tuple[Dataset, Votes, Votes]:
+    """The data set 'movie-reviews', and the votes on its training and its test sentences, in their order.
+
+    With two classes a vote of 0 counts half for each, as in the data set's own posterior; with three it is a class.
+
+    Raises:
+        ValueError: neither two nor three classes.
+        FileNotFoundError: the data set is nowhere to be had.
+    """
+    if classes not in WORTH:
+        raise ValueError(f"classes must be 2 or 3. Got {classes}.")
+    dataset = load_text(NAME)
+    folder = places.own_folder(NAME) or places.cache(NAME)
+    lines = (folder / REVIEWS[1]).read_text(encoding="utf-8", errors="replace").splitlines()
+    votes = [np.array(ast.literal_eval(line.split("\t")[3])) for line in lines if line.strip()]
+    counts = np.array([((v < 0).sum(), (v == 0).sum(), (v > 0).sum()) for v in votes])  # (n, 3)
+    test = np.arange(len(counts)) % 10 == 9  # as the data set
+    return dataset, Votes(counts[~test], WORTH[classes]), Votes(counts[test], WORTH[classes])

@@ -15,46 +15,53 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
+import functools
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from reproduction.checkout import ROOT
 from reproduction.engine.grids import read_grid
+from reproduction.engine.spec import Spec
 from reproduction.engine.store import RunMissing, load
-from reproduction.studies.landscape.landscape import measure_landscape
-from reproduction.studies.shared.going_on import made_by, rows_so_far
-from reproduction.studies.shared.over_seeds import write_table
+from reproduction.studies.landscape.measures import measure_landscape
+from reproduction.studies.shared.going_on import go_on
 
 GRID = ROOT / "workflow" / "grids" / "landscape.yaml"
 OUT = ROOT / "results" / "landscape" / "table.parquet"
 IMAGES, SIGNS = 200, 10
-KEY = ["model", "loss", "seed"]
+KEY = ("model", "loss", "seed")
 
 
 def main(
     root: Path | None = None, out: Path = OUT, grid: Path = GRID, images: int = IMAGES, signs: int = SIGNS
 ) -> None:
-    """Every finished network that the record lacks, seed by seed."""
-    made = made_by(__file__)  # before a table changes the checkout
-    rows = rows_so_far(out, made["code"])
-    done = {tuple(row[name] for name in KEY) for row in rows}
-    if apart := {(row["images"], row["signs"]) for row in rows} - {(images, signs)}:
-        found = " and ".join(f"{n} images, {signs} signs" for n, signs in sorted(apart))
-        raise ValueError(f"images and signs must be those of the rows in {out.name}, {found}. Got {images}, {signs}.")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    for spec in sorted(read_grid(grid), key=lambda s: s.seed):
-        if (spec.model, spec.label, spec.seed) in done:
-            continue
+    """Every finished network that the record lacks, seed by seed.
+
+    Raises:
+        ValueError: there are rows of other numbers of images or signs.
+        SystemExit: there are rows of another code.
+    """
+    if out.exists():
+        there = pd.read_parquet(out).get(["images", "signs"], pd.DataFrame()).drop_duplicates()
+        if apart := set(there.itertuples(index=False, name=None)) - {(images, signs)}:
+            found = " and ".join(f"{n} images, {signs} signs" for n, signs in sorted(apart))
+            expected = f"images and signs must be those of the rows in {out.name}, {found}"
+            raise ValueError(f"{expected}. Got {images}, {signs}.")
+
+    def measure(spec: Spec) -> pd.DataFrame | list[dict[str, Any]]:
         try:
             result = load(spec, root)
         except RunMissing:
             print(f"not run yet: {spec.model}, {spec.name}")
-            continue
-        table = measure_landscape([result], images, signs, root)
-        rows += table.assign(images=images, signs=signs, **made).to_dict("records")
-        write_table(pd.DataFrame(rows), out)
+            return []
         print(f"{spec.model}, {spec.name}", flush=True)
+        return measure_landscape([result], images, signs, root).assign(images=images, signs=signs)
+
+    specs = sorted(read_grid(grid), key=lambda spec: spec.seed)
+    todo = (((spec.model, spec.label, spec.seed), functools.partial(measure, spec)) for spec in specs)
+    go_on(out, __file__, KEY, todo)
 
 
 if __name__ == "__main__":

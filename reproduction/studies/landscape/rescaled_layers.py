@@ -9,16 +9,17 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import torch
+from torch import nn
 
+from focal_lib.losses.focal import FocalLoss
 from focal_lib.metrics.by_name import METRICS
+from reproduction.engine.run import trained
 from reproduction.engine.store import Result
-
-if TYPE_CHECKING:
-    from torch import nn
+from reproduction.studies.landscape.measures import gauss_newton_traces, logit_grams, logit_hessians
 
 
 def rescale_layers(model: nn.Sequential, factor: float) -> nn.Sequential:
@@ -29,9 +30,6 @@ def rescale_layers(model: nn.Sequential, factor: float) -> nn.Sequential:
     """
     if not factor > 0:
         raise ValueError(f"factor must be above 0. Got {factor}.")
-    import torch
-    from torch import nn
-
     found = copy.deepcopy(model)
     layers = list(found)
     weighted = [i for i, layer in enumerate(layers) if isinstance(layer, nn.Linear | nn.Conv2d)]
@@ -60,17 +58,6 @@ def measure_rescaled(
         ValueError: images out of range, a network that is not layers in a row, or as `rescale_layers`.
         RunMissing, RunDamaged: weights that are needed.
     """
-    import torch
-    from torch import nn
-
-    from focal_lib.losses.focal import FocalLoss
-    from reproduction.engine.run import trained
-    from reproduction.studies.landscape.gauss_newton import (
-        gauss_newton_traces,
-        logit_grams,
-        logit_hessians,
-    )
-
     rows = []
     for result in results:
         model, parts = trained(result.spec, root, "cpu")

@@ -5,11 +5,34 @@ In the manner of the cluttered translated digits of Mnih et al. (2014), 'Recurre
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from focal_lib.validation import check_number
 from reproduction.engine.data.dataset import Split
-from reproduction.studies.localisation.located import LocatedImages
+
+
+@dataclass(frozen=True)
+class LocatedImages:
+    """Images uint8 (n, S, S, 1), labels int64 (n, L) of 0 and 1, names of the L labels.
+
+    boxes: int64 (n, L, 4), top, left, bottom, right of a label that is 1, the last two outside; -1 where not known.
+    """
+
+    images: np.ndarray
+    labels: np.ndarray
+    boxes: np.ndarray
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def asked(self) -> tuple[np.ndarray, np.ndarray]:
+        """Images and labels, (m,) each, of every box."""
+        image, label = np.nonzero(self.boxes[..., 0] >= 0)
+        return image, label
+
 
 SIDE = 48  # of a canvas
 GARMENT = 14  # side of a garment: Fashion-MNIST's, halved

@@ -14,7 +14,7 @@ import pandas as pd
 
 from focal_lib.validation import check_number
 from reproduction.engine.data import places
-from reproduction.studies.localisation.located import LocatedImages
+from reproduction.studies.localisation.canvases import LocatedImages
 
 NAME = "chest-xray14"
 SIDE = 96  # pixels a side, here

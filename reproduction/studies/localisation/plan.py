@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.losses.base import build
 from focal_lib.validation import check_number
 from reproduction.engine.contrasts import Contrast, Setting
@@ -49,10 +50,7 @@ class Plan:
         """'cross-entropy', 'focal 3', 'fcl 3 0.5', 'untrained'."""
         if self.epochs == 0:
             return UNTRAINED
-        if (self.loss, self.gamma) == ("focal", 0):
-            return "cross-entropy"
-        numbers = (self.gamma,) if self.loss == "focal" else (self.gamma, self.lam)
-        return " ".join([self.loss, *(f"{x:g}" for x in numbers)])
+        return LOSS_RECORDS[self.loss].label(self.gamma, self.lam)
 
 
 def losses_compared(gamma: float = FCL[0], lam: float = FCL[1]) -> dict[str, dict[str, str | float]]:
@@ -76,35 +74,39 @@ def written_contrasts(setting: str, gamma: float = FCL[0], lam: float = FCL[1]) 
     """
     ce, focal, fcl = losses_compared(gamma, lam)
 
-    def contrast(
-        table: str, metric: str, ours: str, theirs: str, claimed: int, primary: bool = False, mapped: bool = False
-    ) -> Contrast:
-        name = f"{metric}: {ours}{' after its map' if mapped else ''} minus {theirs}"
-        first = Setting((ours,), "map" if mapped else "none")
-        return Contrast(f"{table}, {setting}", name, metric, first, Setting((theirs,)), claimed, primary)
-
-    maps = [
-        contrast("heat maps", "energy", fcl, ce, 1, primary=True),
-        contrast("heat maps", "energy", fcl, focal, 1),
-        contrast("heat maps", "energy", focal, ce, 0),
-        contrast("heat maps", "pointing", fcl, ce, 1),
-        contrast("heat maps", "pointing", fcl, focal, 1),
-        contrast("heat maps", "pointing", focal, ce, 0),
-        contrast("heat maps", "spread", focal, ce, -1),
-        contrast("heat maps", "spread", fcl, ce, -1),
-    ]
-    labels = [
-        contrast("labels", "auroc", fcl, ce, 1, primary=True),
-        contrast("labels", "ece", fcl, ce, -1),
-        contrast("labels", "mce", fcl, ce, -1),
-        contrast("labels", "auroc", focal, ce, 0),
-        contrast("labels", "ece", focal, ce, 0),
-        contrast("labels", "auroc", fcl, focal, 0),
-        contrast("labels", "nll", fcl, ce, 0),
-    ]
-    mapped = [
-        contrast("after the map", metric, ours, theirs, claimed, (metric, ours, theirs) == ("ece", focal, focal), True)
-        for metric in ("ece", "nll")
-        for ours, theirs, claimed in ((focal, focal, -1), (fcl, fcl, -1), (focal, ce, 0), (fcl, ce, 0))
-    ]
-    return tuple(maps + mapped if setting == ONE else maps + labels + mapped)
+    families: dict[str, list[tuple[str, str, str, int]]] = {
+        "heat maps": [
+            ("energy", fcl, ce, 1),
+            ("energy", fcl, focal, 1),
+            ("energy", focal, ce, 0),
+            ("pointing", fcl, ce, 1),
+            ("pointing", fcl, focal, 1),
+            ("pointing", focal, ce, 0),
+            ("spread", focal, ce, -1),
+            ("spread", fcl, ce, -1),
+        ],
+        "labels": [
+            ("auroc", fcl, ce, 1),
+            ("ece", fcl, ce, -1),
+            ("mce", fcl, ce, -1),
+            ("auroc", focal, ce, 0),
+            ("ece", focal, ce, 0),
+            ("auroc", fcl, focal, 0),
+            ("nll", fcl, ce, 0),
+        ],
+        "after the map": [
+            (metric, ours, theirs, claimed)
+            for metric in ("ece", "nll")
+            for ours, theirs, claimed in ((focal, focal, -1), (fcl, fcl, -1), (focal, ce, 0), (fcl, ce, 0))
+        ],
+    }
+    if setting == ONE:
+        del families["labels"]
+    found = []
+    for table, rows in families.items():
+        mapped = table == "after the map"
+        for place, (metric, ours, theirs, claimed) in enumerate(rows):
+            name = f"{metric}: {ours}{' after its map' if mapped else ''} minus {theirs}"
+            first, second = Setting((ours,), "map" if mapped else "none"), Setting((theirs,))
+            found.append(Contrast(f"{table}, {setting}", name, metric, first, second, claimed, primary=not place))
+    return tuple(found)

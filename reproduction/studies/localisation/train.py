@@ -15,11 +15,9 @@ from reproduction.engine.data.dataset import Split
 from reproduction.engine.data.images import CLASSES
 from reproduction.engine.recipes import Recipe
 from reproduction.engine.trainer import Trainer, pick_device, to_tensors
-from reproduction.studies.localisation.canvases import garment_canvases
+from reproduction.studies.localisation.canvases import LocatedImages, garment_canvases
 from reproduction.studies.localisation.chest_xrays import chest_xrays
-from reproduction.studies.localisation.located import LocatedImages
-from reproduction.studies.localisation.multi_label import MultiLabelLoss
-from reproduction.studies.localisation.networks import NETWORKS
+from reproduction.studies.localisation.networks import NETWORKS, MultiLabelLoss
 from reproduction.studies.localisation.plan import CHEST, ONE, SEVERAL, Plan
 
 _GARMENTS = {ONE: (1, 1), SEVERAL: (0, 3)}  # fewest, most

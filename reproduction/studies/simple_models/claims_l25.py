@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -9,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval
-from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.evidence import All
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons
 from reproduction.studies.shared.moons import moon_truth
-from reproduction.studies.simple_models.seeds import by_loss
+from reproduction.studies.simple_models.moons import by_loss
 
 CHAPTER = "17_simple_models"
 FOCAL, FCL = MoonLoss(10.0), MoonLoss(10.0, 1.5)
@@ -35,29 +36,29 @@ def _table(rate: float) -> pd.DataFrame:
     return by_loss({loss: moon_logits(found[max(found)], grid) for loss, found in trained.items()}, grid)
 
 
-def _focal_minus_fcl(column: str, rate: float, size: bool = False) -> Interval:
-    table = _table(rate)
-    first, second = (table.loc[table["loss"] == loss.label, column].to_numpy() for loss in (FOCAL, FCL))
-    return paired_t_interval(np.abs(first), np.abs(second)) if size else paired_t_interval(first, second)
+def _at_each_rate(quantity: str, difference: Callable[[pd.DataFrame], Interval], said: str = "printed") -> All:
+    """A difference, paired over seeds, claimed to be positive."""
+    found = (
+        Measurement.signed(f"{quantity}, learning rate {rate:g}", "positive", difference(_table(rate)), 1, OVER)
+        for rate in RATES
+    )
+    return All(tuple(replace(part, said=said) for part in found))
 
 
-def _larger(column: str, words: str, size: bool = False) -> All:
-    """Focal loss has more of it than FCL, at each learning rate."""
-    return All(
-        tuple(
-            Measurement.signed(
-                f"{words}, focal loss minus FCL, learning rate {rate:g}",
-                "positive",
-                _focal_minus_fcl(column, rate, size),
-                1,
-                OVER,
-            )
-            for rate in RATES
-        )
+def _of(table: pd.DataFrame, loss: MoonLoss, column: str) -> np.ndarray:
+    return table.loc[table["loss"] == loss.label, column].to_numpy()
+
+
+def _larger(column: str, words: str) -> All:
+    """Focal loss has more of it than FCL, in size."""
+    return _at_each_rate(
+        f"{words}, focal loss minus FCL",
+        lambda table: paired_t_interval(*(np.abs(_of(table, loss, column)) for loss in (FOCAL, FCL))),
     )
 
 
 add_reading = Rows(CHAPTER, "our reading")
+add_ours = Rows(CHAPTER, "ours")
 
 # Total turning of the boundary where 99 % of the samples lie, paired over seeds.
 add_reading(
@@ -83,44 +84,31 @@ add_reading(
     "L25 App. A.11",
     r"FCL was 'effectively balancing accuracy and calibration'. (Of calibration taken as: confidence and accuracy are less far apart than with focal "
     r"loss.) " + SIZE,
-    lambda: _larger("gap", "distance of confidence and accuracy", size=True),
+    lambda: _larger("gap", "distance of confidence and accuracy"),
 )
 
 
-@claim(
+# Accuracy, exact for each network, paired over seeds.
+add_reading(
     "l25.fig7_accuracy",
-    source="L25 App. A.11",
-    statement=r"FCL was 'effectively balancing accuracy and calibration'. (Of accuracy taken as: at most 1 point below that of focal loss.) "
+    "L25 App. A.11",
+    r"FCL was 'effectively balancing accuracy and calibration'. (Of accuracy taken as: at most 1 point below that of focal loss.) "
     + SIZE,
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: _at_each_rate(
+        "0.01 minus the accuracy that FCL loses against focal loss",
+        lambda table: t_interval(0.01 - (_of(table, FOCAL, "accuracy") - _of(table, FCL, "accuracy"))),
+    ),
 )
-def fig7_accuracy() -> Evidence:
-    """Accuracy, exact for each network, paired over seeds."""
-    parts = []
-    for rate in RATES:
-        table = _table(rate).pivot(index="network", columns="loss", values="accuracy")
-        room = t_interval(0.01 - (table[FOCAL.label] - table[FCL.label]))
-        quantity = f"0.01 minus the accuracy that FCL loses against focal loss, learning rate {rate:g}"
-        parts.append(Measurement.signed(quantity, "positive", room, 1, OVER))
-    return All(tuple(parts))
 
-
-@claim(
+# Root mean square distance before and after, paired over seeds.
+add_ours(
     "l25.fig7_mapped",
-    source="L25 App. A.11, after the map",
-    statement=r"After the focal calibration map the networks of focal loss are nearer to the true probabilities than before. "
+    "L25 App. A.11, after the map",
+    r"After the focal calibration map the networks of focal loss are nearer to the true probabilities than before. "
     + SIZE,
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: _at_each_rate(
+        "distance from the truth, before the map minus after",
+        lambda table: paired_t_interval(_of(table, FOCAL, "distance"), _of(table, FOCAL, "mapped_distance")),
+        "claimed",
+    ),
 )
-def fig7_mapped() -> Evidence:
-    """Root mean square distance before and after, paired over seeds."""
-    parts = []
-    for rate in RATES:
-        table = _table(rate)
-        rows = table[table["loss"] == FOCAL.label]
-        gain = paired_t_interval(rows["distance"], rows["mapped_distance"])
-        quantity = f"distance from the truth, before the map minus after, learning rate {rate:g}"
-        parts.append(replace(Measurement.signed(quantity, "positive", gain, 1, OVER), said="claimed"))
-    return All(tuple(parts))

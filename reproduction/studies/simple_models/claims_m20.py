@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from focal_lib.metrics.intervals import Interval, mean_and_range, paired_t_interval, t_interval
+from focal_lib.metrics.intervals import mean_and_range, paired_t_interval, t_interval
 from focal_lib.theory.closest_temperature import closest_temperature
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.simple_models.descent import gradient_flow
-from reproduction.studies.simple_models.linear_fits import linear_fits, separable_growth
-from reproduction.studies.simple_models.linear_model import fit_linear_model, noisy_clusters
+from reproduction.studies.simple_models.linear import (
+    fit_linear_model,
+    gradient_flow,
+    linear_fits,
+    noisy_clusters,
+    separable_growth,
+)
 
 CHAPTER = "17_simple_models"
 DRAWS, BOUNDED_DRAWS = 20, 5
@@ -28,97 +33,78 @@ NOT_PRINTED = "The spread of the clusters and the number of samples, which are n
 OURS = f"{DATA}, mean over {DRAWS} draws. {NOT_PRINTED}"
 
 
-def _column(name: str, gamma: float) -> pd.Series:
+def _column(name: str, gamma: float, **data: Any) -> pd.Series:
     """Of the exact fits with that gamma, a number a draw."""
-    table = linear_fits((0.0, GAMMA), DRAWS)
+    table = linear_fits((0.0, GAMMA), DRAWS, **data)
     return table.loc[table["gamma"] == gamma, name].reset_index(drop=True)
 
 
-def _plain_minus_focal(name: str) -> Interval:
-    return paired_t_interval(_column(name, 0.0), _column(name, GAMMA))
+def _larger(quantity: str, name: str) -> Measurement:
+    """A column is larger of cross-entropy than of focal loss, paired over 20 draws."""
+    gap = paired_t_interval(_column(name, 0.0), _column(name, GAMMA))
+    return Measurement.signed(f"{quantity}, cross-entropy minus focal", "positive", gap, 1, OVER)
+
+
+def _angle(printed: str, angles: pd.Series, apart: bool) -> Measurement:
+    """Between the two weight vectors, the largest of all draws; apart by more than 2 degrees, or not."""
+    found = mean_and_range(angles)
+    quantity, holds = "largest angle between the weights, in degrees", (found.high > 2) == apart
+    return Measurement(quantity, printed, found.high, holds=holds, interval=found, over=OVER, said="claimed")
 
 
 add_reading = Rows(CHAPTER, "our reading")
+add_ours = Rows(CHAPTER, "ours")
 
-# Norm of the exact fits, paired over 20 draws.
 add_reading(
     "m20.linear_norm",
     "M20 App. G, Fig. 5",
     r"On a linear model with noisy labels, cross-entropy ends with larger weights than focal loss ($\gamma = 1$). (Taken as: the norm at the "
     rf"exact minimum; how much is not judged. {OURS}.)",
-    lambda: Measurement.signed("norm, cross-entropy minus focal", "positive", _plain_minus_focal("norm"), 1, OVER),
+    lambda: _larger("norm", "norm"),
 )
 
-
-@claim(
+add_reading(
     "m20.linear_logits",
-    source="M20 App. G, Fig. 5 (a)",
-    statement=r"On a linear model with noisy labels, cross-entropy ends with larger logits than focal loss ($\gamma = 1$). (Taken as: the root mean "
+    "M20 App. G, Fig. 5 (a)",
+    r"On a linear model with noisy labels, cross-entropy ends with larger logits than focal loss ($\gamma = 1$). (Taken as: the root mean "
     rf"square of the logits on the training samples, at the exact minimum; how much is not judged. {OURS}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: _larger("root mean square of the logits", "logits"),
 )
-def linear_logits() -> Evidence:
-    """Root mean square of the logits on the training samples, paired over 20 draws."""
-    gap = _plain_minus_focal("logits")
-    return Measurement.signed("root mean square of the logits, cross-entropy minus focal", "positive", gap, 1, OVER)
 
-
-@claim(
+add_reading(
     "m20.linear_direction",
-    source="M20 App. G, Fig. 6 (b), (c)",
-    statement=r"Cross-entropy and focal loss 'both gives the same decision regions i.e. the weight vector points in the same region'. (Taken as: "
+    "M20 App. G, Fig. 6 (b), (c)",
+    r"Cross-entropy and focal loss 'both gives the same decision regions i.e. the weight vector points in the same region'. (Taken as: "
     rf"weights at most 2 degrees apart in direction in each of {DRAWS} draws, $\gamma = 1$, at the exact minimum. {DATA}. {NOT_PRINTED}; for fewer samples see "
     r"m20.linear_direction_few.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: _angle("the same, at most 2", _column("angle", GAMMA), apart=False),
 )
-def linear_direction() -> Evidence:
-    """Angle between the two weight vectors."""
-    angles = mean_and_range(_column("angle", GAMMA))
-    quantity = "largest angle between the weights, in degrees"
-    return Measurement(
-        quantity, "the same, at most 2", angles.high, holds=angles.high <= 2, interval=angles, over=OVER, said="claimed"
-    )
 
-
-@claim(
+# What m20.linear_direction says hangs on sizes that M20 does not print.
+add_ours(
     "m20.linear_direction_few",
-    source="M20 App. G, Fig. 6 (b), (c), with fewer samples",
-    statement=rf"With {SAMPLES[0]} samples, 10 % of their labels flipped, and clusters of spread 1 the weight vectors of cross-entropy and focal loss, "
+    "M20 App. G, Fig. 6 (b), (c), with fewer samples",
+    rf"With {SAMPLES[0]} samples, 10 % of their labels flipped, and clusters of spread 1 the weight vectors of cross-entropy and focal loss, "
     rf"$\gamma = 1$, at the exact minimum are more than 2 degrees apart in one of {DRAWS} draws or more.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: _angle("above 2", _column("angle", GAMMA, samples=SAMPLES[0], spread=1.0), apart=True),
 )
-def linear_direction_few() -> Evidence:
-    """What m20.linear_direction says hangs on sizes that M20 does not print."""
-    angles = mean_and_range(
-        linear_fits((0.0, GAMMA), DRAWS, SAMPLES[0], spread=1.0).query(f"gamma == {GAMMA}")["angle"]
-    )
-    return Measurement(
-        "largest angle between the weights, in degrees",
-        "above 2",
-        angles.high,
-        holds=angles.high > 2,
-        interval=angles,
-        over=OVER,
-        said="claimed",
-    )
 
-
-@claim(
+# Share of its mistakes above 0.9 at the exact minimum; the cluster spread is ours.
+add_reading(
     "m20.linear_high_confidence",
-    source="M20 App. G, Fig. 6 (a)",
-    statement=r"On the linear model 'CE misclassifies almost always with greater than 90 % confidence'. (Taken as: at least 90 % of its mistakes, at the "
+    "M20 App. G, Fig. 6 (a)",
+    r"On the linear model 'CE misclassifies almost always with greater than 90 % confidence'. (Taken as: at least 90 % of its mistakes, at the "
     rf"exact minimum. {OURS}; for others see m20.linear_high_never.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: Measurement.near(
+        "share of mistakes with confidence above 0.9",
+        "almost 1",
+        t_interval(_column("high", 0.0)),
+        1.0,
+        0.1,
+        OVER,
+        said="claimed",
+    ),
 )
-def linear_high_confidence() -> Evidence:
-    """Share of its mistakes above 0.9 at the exact minimum; the cluster spread is ours."""
-    share = t_interval(_column("high", 0.0))
-    quantity = "share of mistakes with confidence above 0.9"
-    return Measurement.near(quantity, "almost 1", share, 1.0, 0.1, OVER, said="claimed")
 
 
 @claim(
@@ -149,9 +135,7 @@ add_reading(
     "M20 App. G, Fig. 6 (a)",
     r"On the linear model 'CE misclassifies almost always with greater than 90 % confidence whereas FL misclassifies with much lower confidence'. "
     rf"(Of the second part, taken as: fewer of its mistakes have a confidence above 0.9. {OURS}.)",
-    lambda: Measurement.signed(
-        "share of mistakes above 0.9, cross-entropy minus focal", "positive", _plain_minus_focal("high"), 1, OVER
-    ),
+    lambda: _larger("share of mistakes above 0.9", "high"),
 )
 
 # Distance of the exact fits from the truth, in closed form, paired over draws.
@@ -160,13 +144,7 @@ add_reading(
     "M20 App. G, 'Weight Magnification'",
     r"That focal loss keeps the weights of the model small 'helps in calibration'. (Said of networks; taken, on App. G's linear model, as: the predicted "
     rf"probabilities are nearer to the true ones than those of cross-entropy, in root mean square. {OURS}; for others see m20.linear_underconfident.)",
-    lambda: Measurement.signed(
-        "distance from the true probabilities, cross-entropy minus focal",
-        "positive",
-        _plain_minus_focal("distance"),
-        1,
-        OVER,
-    ),
+    lambda: _larger("distance from the true probabilities", "distance"),
 )
 
 
@@ -194,35 +172,38 @@ def linear_underconfident() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
-    "m20.linear_ratio",
-    source="M20 App. G, Fig. 5 (b), with KK24 Fig. 2",
-    statement=r"By how much focal loss shrinks the weights is the temperature of its map: for $\gamma = 1$ the norm over that of cross-entropy is the "
-    r"temperature closest to the binary focal calibration map, within 5 %.",
-    chapter=CHAPTER,
-    fidelity="ours",
-)
-def linear_ratio() -> Evidence:
-    """The ratio of the norms, over draws."""
+def _norm_ratio() -> Measurement:
+    """Norm of the weights of focal loss over that of cross-entropy, over draws, against the closest temperature."""
     closest = closest_temperature(GAMMA, 2).temperature
     ratio = t_interval(_column("norm", GAMMA) / _column("norm", 0.0))
     quantity = "norm of the weights, focal over cross-entropy"
     return Measurement.near(quantity, f"{closest:.4f}", ratio, closest, 0.05 * closest, OVER, said="claimed")
 
 
-@claim(
-    "m20.linear_mapped",
-    source="M20 App. G, after the map",
-    statement=r"After the focal calibration map the exact fit of focal loss ($\gamma = 1$) is as far from the true probabilities as that of cross-entropy, "
-    r"within 0.01 in root mean square, and not nearer.",
-    chapter=CHAPTER,
-    fidelity="ours",
+add_ours(
+    "m20.linear_ratio",
+    "M20 App. G, Fig. 5 (b), with KK24 Fig. 2",
+    r"By how much focal loss shrinks the weights is the temperature of its map: for $\gamma = 1$ the norm over that of cross-entropy is the "
+    r"temperature closest to the binary focal calibration map, within 5 %.",
+    lambda: _norm_ratio(),
 )
-def linear_mapped() -> Evidence:
-    """The paired difference of the distances: between 0 and 0.01."""
-    gap = paired_t_interval(_column("mapped_distance", GAMMA), _column("distance", 0.0))
-    quantity = "distance from the truth, focal after the map minus cross-entropy"
-    return Measurement.near(quantity, "0 to 0.01", gap, 0.005, 0.005, OVER, said="claimed")
+
+# The paired difference of the distances: between 0 and 0.01.
+add_ours(
+    "m20.linear_mapped",
+    "M20 App. G, after the map",
+    r"After the focal calibration map the exact fit of focal loss ($\gamma = 1$) is as far from the true probabilities as that of cross-entropy, "
+    r"within 0.01 in root mean square, and not nearer.",
+    lambda: Measurement.near(
+        "distance from the truth, focal after the map minus cross-entropy",
+        "0 to 0.01",
+        paired_t_interval(_column("mapped_distance", GAMMA), _column("distance", 0.0)),
+        0.005,
+        0.005,
+        OVER,
+        said="claimed",
+    ),
+)
 
 
 @claim(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.studies.printed_tables.from_tables import rank_in_row
-from reproduction.studies.texts.from_texts import NEEDS, contrasts_everywhere, size_with
+from reproduction.studies.texts.contrasts import NEEDS, contrasts_everywhere, size_with
 from reproduction.studies.texts.plan import FCL
 
 CHAPTER = "23_text"

@@ -6,7 +6,7 @@ from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_m20_tables import AsPrinted, m20_cells
-from reproduction.studies.texts.from_texts import (
+from reproduction.studies.texts.contrasts import (
     NEEDS,
     SIZE,
     contrasts_everywhere,
@@ -20,6 +20,7 @@ from reproduction.studies.texts.plan import CHIEF, SETTINGS
 CHAPTER = "23_text"
 ROWS = ["20 Newsgroups", "SST Binary"]
 CE, FLSD = "cross-entropy", "flsd-53"
+ERROR = "FLSD-53 minus cross-entropy, error"
 
 
 add_reading = Rows(CHAPTER, "our reading", needs=NEEDS)
@@ -65,20 +66,14 @@ add_ours(
 )
 
 
-@claim(
+# The whole interval must lie within half a point.
+add_reading(
     "m20.text_accuracy",
-    source="M20 section 7, on texts",
-    statement="Networks trained with focal loss have 'similar levels of accuracy' as those trained with cross-entropy. (Taken as: FLSD-53, the test "
+    "M20 section 7, on texts",
+    "Networks trained with focal loss have 'similar levels of accuracy' as those trained with cross-entropy. (Taken as: FLSD-53, the test "
     f"error within half a point, our threshold; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: All(tuple(similar_by(setting, ERROR, 0.5) for setting in settings_with(ERROR))),
 )
-def text_accuracy() -> Evidence:
-    """The whole interval must lie within half a point."""
-    name = "FLSD-53 minus cross-entropy, error"
-    return All(tuple(similar_by(setting, name, 0.5) for setting in settings_with(name)))
-
 
 # Cross-entropy minus FLSD-53, a number a seed.
 add_reading(
@@ -141,23 +136,18 @@ add_ours(
 )
 
 
-@claim(
+# In distribution T is fitted, elsewhere it is used.
+add_ours(
     "m20.text_elsewhere_temperature",
-    source="M20 section 6, asked of texts from elsewhere",
-    statement="A temperature fitted on film reviews lowers the ECE, equal width, and the NLL of cross-entropy on product reviews, tweets and news, on "
+    "M20 section 6, asked of texts from elsewhere",
+    "A temperature fitted on film reviews lowers the ECE, equal width, and the NLL of cross-entropy on product reviews, tweets and news, on "
     "average over these. (Small networks trained on film reviews; T by the same of the two.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
-)
-def text_elsewhere_temperature() -> Evidence:
-    """In distribution T is fitted, elsewhere it is used."""
-    names = (
+    lambda: contrasts_everywhere(
         "elsewhere: cross-entropy, temperature minus none",
         "elsewhere: cross-entropy, temperature minus none, NLL",
-    )
-    return contrasts_everywhere(*names, sign=-1)
-
+        sign=-1,
+    ),
+)
 
 # Neither paper shows its text classifiers other texts.
 add_ours(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from reproduction.engine.contrasts import Contrast, Setting
@@ -89,35 +90,17 @@ def written_contrasts(setting: str) -> tuple[Contrast, ...]:
         raise ValueError(f"setting must be one of {', '.join(SETTINGS)}. Got {setting!r}.")
     own = SETTINGS[setting]
     found = [*_M20, *_EPOCHS, *_L25, *(_ELSEWHERE if own.elsewhere else ())]
-    kept = [each for each in found if {each.ours.loss, each.theirs.loss} <= set(own.losses)]
-    return tuple(
-        Contrast(setting, c.name, c.metric, c.ours.setting, c.theirs.setting, c.claimed, primary=not i)
-        for i, c in enumerate(kept)
-    )
+    kept = [c for c in found if {loss.rpartition(", ")[0] for loss in c.losses} <= set(own.losses)]
+    return tuple(replace(c, table=setting, primary=not i) for i, c in enumerate(kept))
 
 
-class _Side(NamedTuple):
+def _side(loss: str, scaled: str = "", kept: str = BEST) -> Setting:
     """A loss, the objective of its temperature, '' for none, and the weights kept."""
-
-    loss: str
-    scaled: str = ""
-    kept: str = BEST
-
-    @property
-    def setting(self) -> Setting:
-        return Setting((f"{self.loss}, {self.kept}",), "temperature" if self.scaled else "none", self.scaled)
+    return Setting((f"{loss}, {kept}",), "temperature" if scaled else "none", scaled)
 
 
-class _Compared(NamedTuple):
-    name: str
-    metric: str
-    ours: _Side
-    theirs: _Side
-    claimed: int
-
-
-def _compare(name: str, metric: str, ours: str, theirs: str, claimed: int, scaled: str = "") -> _Compared:
-    return _Compared(name, metric, _Side(ours, scaled), _Side(theirs, scaled), claimed)
+def _compare(name: str, metric: str, ours: str, theirs: str, claimed: int, scaled: str = "") -> Contrast:
+    return Contrast("", name, metric, _side(ours, scaled), _side(theirs, scaled), claimed)
 
 
 _M20 = (
@@ -132,10 +115,10 @@ _M20 = (
     _compare("FLSD-53 minus cross-entropy, NLL after", "nll", FLSD, CE, 1, "ece"),
 )
 _EPOCHS = (
-    _Compared("cross-entropy: last epoch minus best", "ece", _Side(CE, kept=LAST), _Side(CE), 1),
-    _Compared("cross-entropy: last epoch minus best, error", "error", _Side(CE, kept=LAST), _Side(CE), 0),
-    _Compared("FLSD-53: last epoch minus best", "ece", _Side(FLSD, kept=LAST), _Side(FLSD), 0),
-    _Compared("last epoch: FLSD-53 minus cross-entropy", "ece", _Side(FLSD, kept=LAST), _Side(CE, kept=LAST), -1),
+    Contrast("", "cross-entropy: last epoch minus best", "ece", _side(CE, kept=LAST), _side(CE), 1),
+    Contrast("", "cross-entropy: last epoch minus best, error", "error", _side(CE, kept=LAST), _side(CE), 0),
+    Contrast("", "FLSD-53: last epoch minus best", "ece", _side(FLSD, kept=LAST), _side(FLSD), 0),
+    Contrast("", "last epoch: FLSD-53 minus cross-entropy", "ece", _side(FLSD, kept=LAST), _side(CE, kept=LAST), -1),
 )
 _L25 = (
     _compare("FCL minus cross-entropy", "ece", OF_FCL, CE, -1),
@@ -144,11 +127,10 @@ _L25 = (
     _compare("FCL minus cross-entropy, error", "error", OF_FCL, CE, -1),
     _compare("label smoothing minus cross-entropy", "ece", SMOOTHED, CE, -1),
 )
+_TEMPERATURE = "elsewhere: cross-entropy, temperature minus none"
 _ELSEWHERE = (
-    _Compared("elsewhere: cross-entropy, temperature minus none", f"ece{ELSEWHERE}", _Side(CE, "ece"), _Side(CE), -1),
-    _Compared(
-        "elsewhere: cross-entropy, temperature minus none, NLL", f"nll{ELSEWHERE}", _Side(CE, "nll"), _Side(CE), -1
-    ),
+    Contrast("", _TEMPERATURE, f"ece{ELSEWHERE}", _side(CE, "ece"), _side(CE), -1),
+    Contrast("", f"{_TEMPERATURE}, NLL", f"nll{ELSEWHERE}", _side(CE, "nll"), _side(CE), -1),
     _compare("elsewhere: FLSD-53 minus cross-entropy", f"ece{ELSEWHERE}", FLSD, CE, -1),
     _compare("elsewhere: FLSD-53 minus cross-entropy, after", f"ece{ELSEWHERE}", FLSD, CE, 0, "ece"),
     _compare("elsewhere: FLSD-53 minus cross-entropy, NLL after", f"nll{ELSEWHERE}", FLSD, CE, 0, "nll"),

@@ -24,8 +24,8 @@ from reproduction.engine.data.dataset import Dataset
 from reproduction.engine.data.text import load_elsewhere, load_text
 from reproduction.engine.spec import Spec
 from reproduction.studies.shared.going_on import go_on, read_options
+from reproduction.studies.texts.measures import RECORD, measure_texts
 from reproduction.studies.texts.plan import FIRST_SEED, N_VALIDATION, SETTINGS, make_specs
-from reproduction.studies.texts.texts import RECORD, measure_texts
 from reproduction.studies.texts.train import train_texts
 
 OUT = ROOT / "results" / RECORD / "table.parquet"

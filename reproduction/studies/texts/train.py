@@ -71,7 +71,9 @@ def _train(spec: Spec, dataset: Dataset, elsewhere: Mapping[str, Split]) -> Text
     if spec.dataset != dataset.name:
         raise ValueError(f"specifications must be of {dataset.name}. Got {spec.dataset}.")
     where = pick_device("cpu")
-    splits = dict(zip(("train", "validation", IN), data.split(dataset, *_sizes(spec)), strict=True))
+    splits = dict(
+        zip(("train", "validation", IN), data.split(dataset, spec.n_train, spec.n_validation, spec.seed), strict=True)
+    )
     parts = {name: to_tensors(part, where, 0.0, 1.0) for name, part in (splits | dict(elsewhere)).items()}
     trainer = fresh_trainer(spec, dataset, len(parts["train"][1]), where)
     best, epochs = BestWeights(), []
@@ -87,10 +89,6 @@ def _train(spec: Spec, dataset: Dataset, elsewhere: Mapping[str, Split]) -> Text
     tests = {name: _ask(trainer, *parts[name]) for name in (IN, *elsewhere)}
     kept = Weights(best.epoch, _ask(trainer, *parts["validation"]), tests)
     return TextRun(spec, tuple(epochs), {BEST: kept, LAST: last})
-
-
-def _sizes(spec: Spec) -> tuple[int, int, int]:
-    return spec.n_train, spec.n_validation, spec.seed
 
 
 def _ask(trainer: Trainer, inputs: Tensor, labels: Tensor) -> Logits:

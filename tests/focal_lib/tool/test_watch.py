@@ -270,7 +270,7 @@ def test_what_did_not_run_is_neither(drifting, tmp_path):
 
 
 def test_the_record_is_of_this_code():
-    """What reproduction.studies.advice.record_watch_rates left: the alarms that the same streams raise now."""
+    """What reproduction.studies.advice.record watch left: the alarms that the same streams raise now."""
     table = pd.read_parquet(ROOT / "results/watch/alarms.parquet")
     for temperature in (0.67, 1.5):
         recorded = table[(table["temperature"] == temperature) & (table["change"] == 0)]["alarm at"].to_numpy()[:8]

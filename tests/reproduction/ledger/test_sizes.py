@@ -10,7 +10,7 @@ from reproduction.engine.grids import read_grid
 from reproduction.engine.recipes import RECIPES
 from reproduction.ledger import ledger
 from reproduction.pages.tables import in_words
-from reproduction.studies.ood.written_unknown import corruptions_asked
+from reproduction.studies.ood.plan import corruptions_asked
 from reproduction.studies.shared.recorded import read_planned, read_shift, read_table
 
 SHOWN, CURVATURE = "results/unknown-inputs", "results/landscape"  # tables alone

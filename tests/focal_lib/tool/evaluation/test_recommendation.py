@@ -14,8 +14,8 @@ from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.evaluation.comparison import Evaluation, differences, hold_out
 from focal_lib.tool.evaluation.recommendation import advise
 from focal_lib.tool.report.summary import describe_cautions, describe_fits, describe_theory
-from reproduction.studies.advice.advice_power import population_with_gain
-from reproduction.studies.advice.advice_rates import made_up_population
+from reproduction.studies.advice.power import population_with_gain
+from reproduction.studies.advice.rates import made_up_population
 
 FOCAL, BY_ECE, VECTOR = Method("focal-temperature", "nll"), Method("focal-temperature", "adaptive-ece"), DEFAULT[3]
 BY_NLL = TEMPERATURE, FOCAL, VECTOR  # quick to fit

@@ -7,12 +7,7 @@ from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
 from focal_lib.metrics.ece_interval import ece_interval_of
 from focal_lib.metrics.intervals import Interval
-from reproduction.studies.advice.coverage import (
-    TopLabelModel,
-    cover_top_label,
-    estimate_coverage,
-    simulate_sample,
-)
+from reproduction.studies.advice.coverage import TopLabelModel, cover_top_label, estimate_coverage, simulate_sample
 
 
 def test_percentile_bootstrap_does_not_cover():

@@ -5,7 +5,7 @@ import pytest
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import find
 from reproduction.studies.fcl import claims_l25 as networks
-from reproduction.studies.fcl.fcl_networks import read_fcl
+from reproduction.studies.fcl.measures import read_fcl
 from reproduction.theorems import symbols
 from reproduction.theorems.l25 import after_map
 

@@ -6,11 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focal_lib.theory.proper import focal_minimiser
-from reproduction.studies.fcl.post_processing import (
-    BinaryPredictor,
-    post_processing_gap,
-    smooth_recalibration,
-)
+from reproduction.studies.fcl.post_processing import BinaryPredictor, post_processing_gap, smooth_recalibration
 
 
 def constant(v, p):
@@ -79,11 +75,7 @@ def test_fitted_on_one_part_and_judged_on_another():
 
 @pytest.mark.parametrize(
     ("parts", "said"),
-    [
-        (([0.5], [1.0, 0.0], [1.0]), "shape"),
-        (([1.5], [1.0], [1.0]), "lie in"),
-        (([0.5], [1.0], [0.5]), "add up"),
-    ],
+    [(([0.5], [1.0, 0.0], [1.0]), "shape"), (([1.5], [1.0], [1.0]), "lie in"), (([0.5], [1.0], [0.5]), "add up")],
 )
 def test_bad_predictor(parts, said):
     with pytest.raises(ValueError, match=said):

@@ -7,14 +7,9 @@ import pytest
 from reproduction.ledger import find
 from reproduction.ledger.evidence import All
 from reproduction.ledger.judgement import Verdict
-from reproduction.studies.landscape import (
-    claims_kn24 as landscape,
-)
-from reproduction.studies.landscape import (
-    claims_rescaled as rescaled_layers,
-)
-from reproduction.studies.landscape.landscape import add_logs
-from reproduction.studies.landscape.written_landscape import NETWORKS
+from reproduction.studies.landscape import claims_kn24 as landscape
+from reproduction.studies.landscape.measures import add_logs
+from reproduction.studies.landscape.plan import NETWORKS
 
 
 def made_up(top, trace_ce, ece):
@@ -36,7 +31,7 @@ def made_up(top, trace_ce, ece):
 
 @pytest.fixture
 def given(monkeypatch):
-    return lambda **how: monkeypatch.setattr(landscape, "table", lambda: made_up(**how))
+    return lambda **how: monkeypatch.setattr(landscape, "read_landscape", lambda: made_up(**how))
 
 
 def test_correlations_stay_between_their_ends(given):
@@ -52,8 +47,8 @@ def test_correlations_stay_between_their_ends(given):
 
 def test_a_flatter_landscape_with_the_least_ece_in_the_middle(given):
     given(top=lambda g: np.exp(-g), trace_ce=lambda g: 1 / (1 + g), ece=lambda g: 1 + (g - 3) ** 2)
-    assert landscape.fig2().verdict == Verdict.REPRODUCED
-    assert len(landscape.fig2().parts) == 5 + 5 + 3
+    assert find("kn24.fig2").check().verdict == Verdict.REPRODUCED
+    assert len(find("kn24.fig2").check().parts) == 5 + 5 + 3
     for claim in (
         find("kn24.fig2_ends").check,
         find("kn24.fig2_ece").check,
@@ -67,7 +62,7 @@ def test_a_flatter_landscape_with_the_least_ece_in_the_middle(given):
 
 def test_one_step_that_rises_contradicts(given):
     given(top=lambda g: np.exp(-g) if g < 5 else 1.0, trace_ce=lambda g: 1 + g, ece=lambda g: 9 - g)
-    assert landscape.fig2().verdict == Verdict.NOT_REPRODUCED
+    assert find("kn24.fig2").check().verdict == Verdict.NOT_REPRODUCED
     assert find("kn24.fig2_ece").check().verdict == Verdict.NOT_REPRODUCED
     assert find("kn24.fig3").check().verdict == Verdict.NOT_REPRODUCED
     assert find("kn24.one_landscape").check().verdict == Verdict.NOT_REPRODUCED
@@ -82,8 +77,8 @@ def test_relations_are_by_seed_and_need_a_sign(given):
 
 
 def test_the_derivation_needs_the_true_factor(monkeypatch):
-    assert rescaled_layers.flat_by_scaling().verdict == Verdict.PROVED
-    real = rescaled_layers.step_of_several
+    assert landscape.flat_by_scaling().verdict == Verdict.PROVED
+    real = landscape.step_of_several
     doubled = lambda text, *pairs: real(text, *((2 * left, right) for left, right in pairs))  # noqa: E731
-    monkeypatch.setattr(rescaled_layers, "step_of_several", doubled)
-    assert rescaled_layers.flat_by_scaling().verdict == Verdict.FAILED
+    monkeypatch.setattr(landscape, "step_of_several", doubled)
+    assert landscape.flat_by_scaling().verdict == Verdict.FAILED

@@ -6,8 +6,8 @@ from torch import nn
 
 from focal_lib.losses import FocalLoss
 from reproduction.engine import Spec, run
-from reproduction.studies.landscape import landscape
-from reproduction.studies.landscape.landscape import measure_factors
+from reproduction.studies.landscape import measures
+from reproduction.studies.landscape.measures import measure_factors
 from reproduction.studies.landscape.rescaled_layers import measure_rescaled, rescale_layers
 from tests.focal_lib.losses.test_hessian import full_hessian
 
@@ -45,7 +45,7 @@ def test_what_has_no_such_layers():
 def test_a_run_is_measured_where_it_is_and_where_it_is_moved(write_npz, monkeypatch, tmp_path):
     write_npz(tmp_path / "fashion-mnist", n_train=60, n_test=30)
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
-    landscape._load.cache_clear()  # of images of that name
+    measures._load.cache_clear()  # of images of that name
     result = run(Spec(model="mlp", n_train=40, n_validation=20, epochs=2), tmp_path / "runs", "cpu")
     given = {"images": 5, "root": tmp_path / "runs"}
     table = measure_rescaled([result], [5.0], **given)
@@ -63,4 +63,4 @@ def test_a_run_is_measured_where_it_is_and_where_it_is_moved(write_npz, monkeypa
         for images in (0, 21):
             with pytest.raises(ValueError, match="images must be 1 to 20"):
                 measure([result], images=images, root=tmp_path / "runs")
-    landscape._load.cache_clear()
+    measures._load.cache_clear()

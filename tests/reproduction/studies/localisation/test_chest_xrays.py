@@ -5,13 +5,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from reproduction.studies.localisation.chest_xrays import (
-    FINDINGS,
-    NAME,
-    chest_xrays,
-    read_chest_xrays,
-)
-from reproduction.studies.localisation.localisation import measure_plans
+from reproduction.studies.localisation.chest_xrays import FINDINGS, NAME, chest_xrays, read_chest_xrays
+from reproduction.studies.localisation.measures import measure_plans
 from reproduction.studies.localisation.plan import CHEST, Plan
 
 ENTRIES = {

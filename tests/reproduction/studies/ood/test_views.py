@@ -1,0 +1,200 @@
+"""Means over corruptions, counts in words, on made-up tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from focal_lib import metrics
+from reproduction.engine.data import CORRUPTION_KINDS
+from reproduction.studies.ood import views
+from reproduction.studies.ood.plan import CIFAR
+from reproduction.studies.ood.views import (
+    detection_by_severity,
+    energy_minus_probability,
+    evaluate_by_unknown,
+    largest_changes,
+    over_severity,
+    say_absent,
+    say_better,
+    say_harm,
+    say_significant,
+    tabulate_changes,
+    tells_apart,
+    temperature_changes,
+    temperature_under,
+)
+from reproduction.studies.shared.recorded import read_unknown
+from reproduction.studies.shared.written_contrasts import evaluate_contrasts
+
+RNG = np.random.default_rng(0)
+
+
+def shift_table(seeds=3):
+    rows = [
+        {"loss": loss, "seed": seed, "corruption": c, "severity": s, "method": "none", "metric": metric}
+        for loss in ("cross-entropy", "focal 3")
+        for seed in range(seeds)
+        for c in ("fog", "snow", "contrast")
+        for s in (0, 1, 5)
+        for metric in ("gap", "nll")
+    ]
+    return pd.DataFrame(rows).assign(value=RNG.normal(size=len(rows)))
+
+
+def test_over_severity_is_the_mean_over_corruptions_first():
+    table = shift_table()
+    severities, mean, half = over_severity(table, "focal 3", "none", "gap", ("fog", "snow"))
+    assert severities.tolist() == [0, 1, 5]
+    of_seed = [
+        table.query(f"loss == 'focal 3' and metric == 'gap' and severity == 5 and seed == {seed}")
+        .query("corruption != 'contrast'")["value"]
+        .mean()
+        for seed in range(3)
+    ]
+    wanted = metrics.t_interval(of_seed)
+    assert (mean[2], half[2]) == pytest.approx((wanted.estimate, wanted.high - wanted.estimate))
+    with pytest.raises(ValueError, match="table must have gap of flsd-53, none, under fog"):
+        over_severity(table, "flsd-53", "none", "gap", ("fog",))
+
+
+def test_detection_by_severity_is_the_mean_over_corruptions_with_its_interval():
+    table = shift_table().query("severity > 0").replace({"metric": {"gap": "auroc energy", "nll": "fpr95 energy"}})
+    assert tells_apart(table)
+    assert not tells_apart(shift_table())
+    found = detection_by_severity(table, ["focal 3"])
+    assert list(found.columns) == ["auroc energy", "fpr95 energy"]
+    assert list(found.index) == [("focal 3", 1), ("focal 3", 5)]
+    cell = table.query("loss == 'focal 3' and severity == 5 and metric == 'auroc energy'")
+    wanted = metrics.t_interval(cell.groupby("seed")["value"].mean())
+    said = f"{wanted.estimate:.1f} ± {(wanted.high - wanted.low) / 2:.1f}"
+    assert found.loc[("focal 3", 5), "auroc energy"] == said
+    one = detection_by_severity(table.query("seed == 0"), ["focal 3", "cross-entropy"])
+    assert len(one) == 4
+    assert not one["auroc energy"].str.contains("±").any()
+    with pytest.raises(ValueError, match=r"table must have AUROC by severity of focal 3\. Got none"):
+        detection_by_severity(shift_table(), ["focal 3"])
+
+
+def test_each_set_of_images_has_its_contrasts(monkeypatch):
+    losses = ("cross-entropy", "focal 3", "fcl 4 1.5", "fcl 2 0.5", "flsd-53")
+    rows = [
+        {"dataset": "cifar10", "model": "resnet8", "loss": loss, "seed": seed, "method": method, "metric": metric}
+        | {"objective": "" if method == "none" else "nll"}
+        for loss in losses
+        for seed in range(3)
+        for method in ("none", "temperature")
+        for metric in ("auroc max-probability", "auroc entropy")
+    ]
+    values = {name: RNG.normal(size=len(rows)) for name in ("cifar100", "cifar10-c-gaussian-noise-5")}
+    monkeypatch.setattr(views, "read_unknown", lambda grid, name: pd.DataFrame(rows).assign(value=values[name]))
+    found = evaluate_by_unknown("any", CIFAR, list(values))
+    assert len(found) == len(CIFAR)
+    assert found["primary"].sum() == 2
+    assert found["name"][6] == "cifar10-c-gaussian-noise-5: fcl 4 1.5, auroc max-probability"
+    table = pd.DataFrame(rows).assign(value=values["cifar10-c-gaussian-noise-5"])
+    assert found["difference"][7] == evaluate_contrasts(table, CIFAR[7:8])["difference"][0]
+    for _, family in found[~found["primary"]].groupby("table"):
+        np.testing.assert_allclose(family["p_adjusted"], metrics.holm(family["p"]))
+
+
+@pytest.mark.parametrize(
+    ("signs", "said"),
+    [
+        ([], "none of 2 is significant"),
+        ([1], "1 of 3 is significant, with the sign asked for"),
+        ([-1], "1 of 3 is significant, against the sign asked for"),
+        ([1, 1], "2 of 4 are significant, all with the sign asked for"),
+        ([1, -1, -1], "3 of 5 are significant, 1 of them with the sign asked for"),
+        ([-1, -1], "2 of 4 are significant, none with the sign asked for"),
+    ],
+)
+def test_how_many_are_significant_in_words(signs, said):
+    found = pd.DataFrame(
+        {"difference": [*signs, 1, -1], "claimed": 1, "significant": [True] * len(signs) + [False] * 2}
+    )
+    assert say_significant(found) == said
+
+
+def made_shift(changes):
+    """A table of `measure_shift` with these changes of adaptive ECE by a temperature: (loss, corruption, severity)."""
+    same = {"dataset": "x", "model": "y", "metric": "adaptive-ece"}
+    rows = []
+    for (loss, corruption, severity), by_seed in changes.items():
+        where = same | {"loss": loss, "corruption": corruption, "severity": severity}
+        for seed, change in enumerate(by_seed):
+            for method, objective, value in (("none", "", 5.0), ("temperature", "nll", 5 + change)):
+                rows.append(where | {"seed": seed, "method": method, "objective": objective, "value": value})
+    return pd.DataFrame(rows)
+
+
+CHANGES = {
+    ("focal 3", "contrast", 0): (9.0, 9.1, 9.2),
+    ("focal 3", "contrast", 1): (4.0, 4.01, 4.02),
+    ("focal 3", "contrast", 2): (1.0, 3.0, 2.0),
+    ("focal 3", "gaussian-blur", 1): (-6.0, -6.01, -6.02),
+    ("focal 3", "gaussian-blur", 2): (-0.1, 0.2, 0.1),
+    ("cross-entropy", "contrast", 1): (-8.0, -8.2, -8.1),
+    ("cross-entropy", "contrast", 2): (-1.0, 1.0, 0.5),
+    ("cross-entropy", "gaussian-blur", 1): (-3.0, -3.0, -2.9),
+    ("cross-entropy", "gaussian-blur", 2): (0.1, -0.3, 0.3),
+}
+
+
+def test_what_was_not_written_down_is_corrected_over_all_losses_corruptions_and_severities():
+    found = temperature_changes(made_shift(CHANGES))
+    assert len(found) == 8  # without clean images
+    p = [stats.ttest_1samp(found_by_seed, 0).pvalue for (*_, severity), found_by_seed in CHANGES.items() if severity]
+    by_name = found.set_index("name")
+    assert sorted(found["p"]) == pytest.approx(sorted(p))
+    assert sorted(found["p_adjusted"]) == pytest.approx(sorted(metrics.holm(p)))
+    assert by_name.loc["focal 3, contrast 2", "low"] < 0 < by_name.loc["focal 3, contrast 2", "high"]
+    assert by_name.loc["focal 3, contrast 1", "significant"]
+    assert by_name.loc["focal 3, Gaussian blur 1", "difference"] == pytest.approx(-6.01)
+    shown = tabulate_changes(found)
+    assert shown.loc[("focal 3", "contrast")].tolist() == ["+4.0 *", "+2.0"]
+    assert shown.loc[("cross-entropy", "Gaussian blur")].tolist() == ["-3.0 *", "+0.0"]
+    ends = largest_changes(found)
+    assert list(ends["name"]) == [
+        *("cross-entropy, contrast 2", "cross-entropy, contrast 1"),
+        *("focal 3, contrast 1", "focal 3, Gaussian blur 1"),
+    ]
+    assert say_harm(found, "focal 3") == "contrast 1"
+    assert say_harm(found, "cross-entropy") == "nowhere"
+    both = found.assign(significant=found["difference"] > 0)
+    assert say_harm(both, "focal 3") == "contrast 1, 2; Gaussian blur 2"
+
+
+def test_the_corruptions_that_a_table_is_without_are_named():
+    every = [name for kind in CORRUPTION_KINDS.values() for name in kind]
+    for absent, said in (
+        ((), "none"),
+        (("frost",), "frost"),
+        (("frost", "jpeg-compression"), "frost and JPEG compression"),
+        (("fog", "frost", "shot-noise"), "shot noise, frost and fog"),
+    ):
+        there = [name for name in every if name not in absent]
+        assert say_absent(pd.DataFrame({"corruption": [*there, "saturate", *there]})) == said
+
+
+def test_better_is_said_where_it_is_significant():
+    row = pd.Series({"significant": True, "difference": 1.0})
+    assert say_better(row) == "better than"
+    assert say_better(pd.Series({"significant": True, "difference": -1.0})) == "worse than"
+    assert say_better(pd.Series({"significant": False, "difference": 9.0})).startswith("not measurably")
+
+
+def test_of_one_corruption_the_change_is_the_mean_over_its_severities():
+    assert temperature_under(made_shift(CHANGES), "contrast", "focal 3").tolist() == pytest.approx([2.5, 3.505, 3.01])
+    with pytest.raises(ValueError, match="table must"):
+        temperature_under(made_shift(CHANGES), "fog", "focal 3")
+
+
+def test_energy_minus_the_largest_probability_is_of_the_same_networks():
+    table = read_unknown("fashion-mnist-fresh", "mnist-5k")
+    gain = energy_minus_probability(table)
+    assert list(gain.columns) == ["cross-entropy", "focal 3", "fcl 4 1.5"]
+    rows = table.query("loss == 'focal 3' and seed == 5 and method == 'none'").set_index("metric")["value"]
+    assert gain.loc[5, "focal 3"] == pytest.approx(rows["auroc energy"] - rows["auroc max-probability"])

@@ -1,0 +1,61 @@
+"""Evidence from the record of texts, planted faults."""
+
+from __future__ import annotations
+
+import pytest
+
+from reproduction.ledger.judgement import Verdict
+from reproduction.studies.shared import recorded
+from reproduction.studies.texts import contrasts
+from reproduction.studies.texts.measures import RECORD
+from reproduction.studies.texts.plan import CHIEF, SETTINGS
+
+PRIMARY = "FLSD-53 minus cross-entropy"
+
+
+@pytest.fixture
+def changed(monkeypatch):
+    """Puts another record in the place of results/texts."""
+
+    def put(change):
+        table = change(recorded.read_table(RECORD).copy())
+        monkeypatch.setattr(contrasts, "read_table", lambda _: table)
+
+    return put
+
+
+def _opposite(table):
+    return table.assign(value=-table["value"], temperature=-table["temperature"])
+
+
+def test_a_record_turned_round_contradicts(changed):
+    before = contrasts.contrast_of_texts(CHIEF, PRIMARY, -1)
+    cooler = contrasts.temperature_of_texts(CHIEF, "cross-entropy", "flsd-53", 1)
+    changed(_opposite)
+    after = contrasts.contrast_of_texts(CHIEF, PRIMARY, -1)
+    assert (before.verdict, after.verdict) == (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)
+    assert after.measured == -before.measured
+    turned = contrasts.temperature_of_texts(CHIEF, "cross-entropy", "flsd-53", 1)
+    assert (cooler.verdict, turned.verdict) == (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)
+
+
+def test_a_similar_error_is_one_within_the_tolerance(changed):
+    name = "FLSD-53 minus cross-entropy, error"
+    changed(lambda table: table.assign(value=table["value"].where(table["metric"] != "error", 25.0)))
+    assert contrasts.similar_by(CHIEF, name, 0.5).verdict == Verdict.REPRODUCED
+    apart = {"flsd-53": 27.0, "cross-entropy": 25.0}
+    changed(
+        lambda table: table.assign(value=table["value"].where(table["metric"] != "error", table["loss"].map(apart)))
+    )
+    assert contrasts.similar_by(CHIEF, name, 0.5).verdict == Verdict.NOT_REPRODUCED
+
+
+def test_one_seed_decides_nothing(changed):
+    changed(lambda table: table[table["seed"] == 2])
+    assert contrasts.contrast_of_texts(CHIEF, PRIMARY, -1).verdict == Verdict.UNDECIDED
+
+
+def test_contrasts_are_asked_where_they_were_written_down():
+    assert contrasts.settings_with(PRIMARY) == tuple(SETTINGS)
+    assert contrasts.settings_with("FLSD-53 minus MMCE") == (CHIEF,)
+    assert contrasts.settings_with("FLSD-53 minus all") == ()
