@@ -320,7 +320,7 @@ class Rows:
         id: str,
         source: str,
         statement: str,
-        check: Callable[[], Evidence],
+        check: Callable[[], Evidence] | None = None,
         *,
         chapter: str | None = None,
         needs: str | None = None,
@@ -328,13 +328,14 @@ class Rows:
         headline: str = "",
         formal: Formal | None = None,
         instead: str | Callable[[Any], str] = "",
-    ) -> None:
-        """Register a claim, as `claim` does; `check` is a lambda in the row, so that the claim's line is the row's.
+    ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
+        """Register a claim, as `claim` does; a decorator of its check, where the row has none.
 
         Args:
+            check: a lambda in the row, so that the claim's line is the row's.
             chapter, needs: in place of the table's, where a row has another.
         """
-        claim(
+        register = claim(
             id,
             source=source,
             statement=statement,
@@ -345,7 +346,10 @@ class Rows:
             headline=headline,
             formal=formal,
             instead=instead,
-        )(check)
+        )
+        if check is not None:
+            register(check)
+        return register
 
 
 def _origin(check: Callable[[], Evidence]) -> str:

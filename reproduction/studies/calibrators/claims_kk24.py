@@ -33,11 +33,11 @@ ARCHITECTURES, CALIBRATORS = "fashion-mnist-architectures", "open-questions"
 RUNS, DATASET = "cifar10-record", "cifar10"  # the networks that the calibrators are fitted to
 NETWORKS = (
     r"a vision transformer, an MLP-Mixer and a ConvNeXt, mean over cross-entropy and focal loss with $\gamma = 3$. "
-    "Fashion-MNIST, 2,000 training images, 100 epochs, small networks"
+    r"Fashion-MNIST, 2,000 training images, 100 epochs, small networks"
 )
 HERE = (
-    "both fitted on 5,000 validation images by log-loss, penalties as they are by default. (AirBench CNN on CIFAR-10, 45,000 images, 16 "
-    "epochs, mean over KK24's seven losses; {}.)"
+    "both fitted on 5,000 validation images by log-loss, penalties as they are by default. (AirBench CNN on CIFAR-10, "
+    "45,000 images, 16 epochs, mean over KK24's seven losses; {}.)"
 )
 TOGETHER = HERE.format("corrected by Holm with the ten other secondary contrasts of the family")
 
@@ -98,8 +98,8 @@ add_reading(
 add_ours(
     "kk24.architectures_nll",
     "KK24 section 5.2, on other architectures",
-    "Focal temperature scaling has a lower log-loss on test data than temperature scaling, both fitted by log-loss, on each of "
-    f"{NETWORKS}.",
+    f"Focal temperature scaling has a lower log-loss on test data than temperature scaling, both fitted by log-loss, "
+    f"on each of {NETWORKS}.",
     lambda: _by_network("nll", "asked"),
     needs=f"results/{ARCHITECTURES}",
 )

@@ -10,7 +10,7 @@ from scipy.special import softmax
 from reproduction.engine.contrasts import Setting
 from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import (
     M20_FIGURES,
@@ -32,6 +32,9 @@ GAMMAS = (1.0, 2.0, 3.0)  # M20's
 RECORDED = "cifar10-record"
 ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
 KEPT = 0.95  # the confidence on correctly classified samples that M20 has
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_quoted = Rows(CHAPTER, "quoted")
+add_ours = Rows(CHAPTER, "ours", needs="runs")
 
 
 def per_seed(quantity: Callable[[Result], float], gamma: float) -> np.ndarray:
@@ -59,17 +62,14 @@ def _of_test(result: Result, column: str) -> np.ndarray:
     return history[column].to_numpy()
 
 
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
-
 # The rises, paired over seeds.
 add_reading(
     "m20.fig3_nll_wrong",
     "M20 section 4, Fig. 3 (c)",
-    r"'In contrast to the network trained using cross-entropy, for which the NLL for misclassified test "
-    r"samples increases significantly after epoch 150, "
-    r"the rise in NLL for the networks trained on focal loss is much less severe.' (Taken as: a smaller rise from the "
-    r"fifth epoch to the last, by sign, how much is not judged, for each of "
-    rf"$\gamma = 1, 2, 3$; {SIZE}.)",
+    rf"'In contrast to the network trained using cross-entropy, for which the NLL for misclassified test samples "
+    rf"increases significantly after epoch 150, the rise in NLL for the networks trained on focal loss is much less "
+    rf"severe.' (Taken as: a smaller rise from the fifth epoch to the last, by sign, how much is not judged, for each "
+    rf"of $\gamma = 1, 2, 3$; {SIZE}.)",
     lambda: All(_against_cross_entropy("rise of the test NLL of misclassified samples", _rise_of_wrong, -1)),
 )
 
@@ -83,9 +83,9 @@ def _rise_of_wrong(result: Result) -> float:
 add_reading(
     "m20.fig3_entropy_wrong",
     "M20 section 4, Fig. 3 (d)",
-    r"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal "
-    r"loss than for cross-entropy.' (Taken as: higher "
-    rf"on average over the evaluated epochs, for each of $\gamma = 1, 2, 3$; {SIZE}.)",
+    rf"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal loss than "
+    rf"for cross-entropy.' (Taken as: higher on average over the evaluated epochs, for each of $\gamma = 1, 2, 3$; "
+    rf"{SIZE}.)",
     lambda: All(
         _against_cross_entropy(
             "mean over epochs of the softmax entropy of misclassified test samples",
@@ -116,23 +116,19 @@ def _wrong(result: Result) -> float:
 add_reading(
     "m20.fig3_true_class_wrong",
     "M20 section 4, Fig. 3 (f)",
-    r"'The probabilities predicted for the correct classes for misclassified test samples are slightly "
-    r"higher for focal loss than for cross-entropy.' (Taken "
-    rf"as: higher at the end of training, for each of $\gamma = 1, 2, 3$; how much is 'slightly' is not judged; {SIZE}.)",
+    rf"'The probabilities predicted for the correct classes for misclassified test samples are slightly higher for "
+    rf"focal loss than for cross-entropy.' (Taken as: higher at the end of training, for each of $\gamma = 1, 2, 3$; "
+    rf"how much is 'slightly' is not judged; {SIZE}.)",
     lambda: All(_against_cross_entropy("probability of the true class, misclassified test samples", _wrong, 1)),
 )
 
 
-@claim(
+@add_reading(
     "m20.fig3_true_class_right",
-    source="M20 section 4, Fig. 3 (e), (b)",
-    statement=r"'Conversely', 'the probabilities predicted for the correct classes for correctly classified test "
-    r"samples are somewhat lower than for cross-entropy', and "
-    rf"their NLL 'also somewhat higher'. (Taken as: at the end of training, by sign, for each of $\gamma = 1, 2, 3$; "
-    rf"{SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "M20 section 4, Fig. 3 (e), (b)",
+    rf"'Conversely', 'the probabilities predicted for the correct classes for correctly classified test samples are "
+    rf"somewhat lower than for cross-entropy', and their NLL 'also somewhat higher'. (Taken as: at the end of "
+    rf"training, by sign, for each of $\gamma = 1, 2, 3$; {SIZE}.)",
 )
 def fig3_true_class_right() -> Evidence:
     """Means over correctly classified test samples, paired over seeds."""
@@ -143,23 +139,20 @@ def fig3_true_class_right() -> Evidence:
     return All((*probability, *nll))
 
 
-@claim(
+@add_quoted(
     "m20.fig3_confidence_kept",
-    source="M20 section 4, Fig. 3 (e)",
-    statement=r"'Nevertheless, for all four models, average confidence on correctly classified samples remains over "
-    r"0.95 by the end of training, which is more than enough "
-    r"to make these predictions usable by downstream tasks.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 section 4, Fig. 3 (e)",
+    "'Nevertheless, for all four models, average confidence on correctly classified samples remains over 0.95 by the "
+    "end of training, which is more than enough to make these predictions usable by downstream tasks.'",
 )
 def fig3_confidence_kept() -> Evidence:
     """A number of four networks: unchecked without those of the grid."""
     runs = runs_if_trained(M20_FIGURES)
     if not runs:
         return Unchecked(
-            f"needs M20's four networks, ResNet-50 on CIFAR-10: `focal grid workflow/grids/{M20_FIGURES}.yaml`, after which "
-            "this claim is checked; how confident a network is depends on data and architecture, so that the book's "
-            "neither confirm nor contradict it; m20.fig3_confidence_here says what they have"
+            f"needs M20's four networks, ResNet-50 on CIFAR-10: `focal grid workflow/grids/{M20_FIGURES}.yaml`, after "
+            f"which this claim is checked; how confident a network is depends on data and architecture, so that the "
+            f"book's neither confirm nor contradict it; m20.fig3_confidence_here says what they have"
         )
     parts = []
     for gamma in (0.0, *GAMMAS):
@@ -169,14 +162,11 @@ def fig3_confidence_kept() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+@add_ours(
     "m20.fig3_confidence_here",
-    source="M20 section 4, Fig. 3 (e), asked of the book's networks",
-    statement=rf"The average confidence on correctly classified test samples is over 0.95 with cross-entropy and "
-    rf"$\gamma = 1$, below it with $\gamma = 2, 3$; {SIZE}.",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    "M20 section 4, Fig. 3 (e), asked of the book's networks",
+    rf"The average confidence on correctly classified test samples is over 0.95 with cross-entropy and $\gamma = 1$, "
+    rf"below it with $\gamma = 2, 3$; {SIZE}.",
 )
 def fig3_confidence_here() -> Evidence:
     """Each mean minus 0.95, over seeds; there the confidence is the probability of the true class."""
@@ -196,15 +186,13 @@ def _recorded(loss: str, other: str, printed: PrintedEffect) -> Measurement:
     return difference(RECORDED, "ece", Setting((loss,)), Setting((other,)), printed)
 
 
-@claim(
+@add_reading(
     "m20.gamma_order_here",
-    source="M20 section 4, on Fig. 4a, on CIFAR-10",
-    statement=r"'Of the three models we trained using focal loss, the one with $\gamma = 3$ outperforms (in terms of "
-    r"calibration) the one with $\gamma = 2$, which in turn "
-    r"outperforms the model with $\gamma = 1$.' (Taken as: ECE, equal width, before temperature scaling.) "
-    + ON_CIFAR10,
+    "M20 section 4, on Fig. 4a, on CIFAR-10",
+    r"'Of the three models we trained using focal loss, the one with $\gamma = 3$ outperforms (in terms of "
+    r"calibration) the one with $\gamma = 2$, which in turn outperforms the model with $\gamma = 1$.' (Taken as: ECE, "
+    r"equal width, before temperature scaling.) " + ON_CIFAR10,
     chapter=WHICH_GAMMA,
-    fidelity="our reading",
     needs=f"results/{RECORDED}",
 )
 def gamma_order_here() -> Evidence:
@@ -218,10 +206,9 @@ def gamma_order_here() -> Evidence:
 add_reading(
     "m20.gamma_too_high",
     "M20 section 4, on Fig. 4a, on CIFAR-10",
-    r"'One might think that, in general, a higher value of gamma would lead to a more calibrated model. "
-    r"However, this is not the case.' (Taken as: $\gamma = 7$, from "
-    r"where on the paper says so, has a higher ECE, equal width, than $\gamma = 3$, before temperature scaling.) "
-    + ON_CIFAR10,
+    r"'One might think that, in general, a higher value of gamma would lead to a more calibrated model. However, this "
+    r"is not the case.' (Taken as: $\gamma = 7$, from where on the paper says so, has a higher ECE, equal width, than "
+    r"$\gamma = 3$, before temperature scaling.) " + ON_CIFAR10,
     lambda: _recorded("focal 7", "focal 3", PrintedEffect(1, None, "positive")),
     chapter=WHICH_GAMMA,
     needs=f"results/{RECORDED}",

@@ -11,7 +11,7 @@ from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.studies.shared.by_run import temperature_by_gamma
@@ -28,16 +28,14 @@ from reproduction.studies.shared.from_runs import (
 
 CHAPTER = "09_focal_temperature_scaling"
 ECE = "adaptive-ece"
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
 
 
-@claim(
+@add_reading(
     "kk24.table1_ece",
-    source="KK24 Table 1, section 5.2",
-    statement=rf"Focal temperature scaling improves the test ECE of every model over temperature scaling, both chosen by ECE. "
-    rf"(ECE of equal mass, KK24's. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "KK24 Table 1, section 5.2",
+    f"Focal temperature scaling improves the test ECE of every model over temperature scaling, both chosen by ECE. "
+    f"(ECE of equal mass, KK24's. {SIZE}.)",
 )
 def table1_ece() -> Evidence:
     """Adaptive ECE after focal minus after plain temperature scaling, paired by seed, for each loss."""
@@ -62,14 +60,11 @@ def _relative_change(column: str, ours: dict[str, str], theirs: dict[str, str]) 
     return (wide[0] / wide[1] - 1).mean(axis="columns").to_numpy()
 
 
-@claim(
+@add_reading(
     "kk24.nll_kept",
-    source="KK24 section 5.2, section 6, Table 1",
-    statement=rf"Focal temperature scaling comes with 'log-loss being approximately the same', 'occasionally marginally losing'. "
+    "KK24 section 5.2, section 6, Table 1",
+    rf"Focal temperature scaling comes with 'log-loss being approximately the same', 'occasionally marginally losing'. "
     rf"(Taken as: both chosen by log-loss, the test log-loss changes by at most 2 %, our threshold, on average. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
 )
 def nll_kept() -> Evidence:
     """Mean relative change of the NLL over the losses of a seed, then over seeds."""
@@ -83,9 +78,9 @@ def nll_kept() -> Evidence:
 @claim(
     "kk24.temperature_decreases_printed",
     source="KK24 section 5.2, Table 1",
-    statement=r"'The optimal temperature generally decreases with the growth of the focal training parameter $\gamma_{tr}$.' (Taken as: of temperature "
-    r"scaling, in most steps from one $\gamma_{tr}$ to the next among the rows of Table 1 that are legible, cross-entropy being $\gamma_{tr} = 0$, by "
-    r"log-loss and by ECE, equal mass.)",
+    statement=r"'The optimal temperature generally decreases with the growth of the focal training parameter "
+    r"$\gamma_{tr}$.' (Taken as: of temperature scaling, in most steps from one $\gamma_{tr}$ to the next among the "
+    r"rows of Table 1 that are legible, cross-entropy being $\gamma_{tr} = 0$, by log-loss and by ECE, equal mass.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
@@ -107,14 +102,11 @@ def _printed_temperatures() -> list[np.ndarray]:
     return [own[column].to_numpy() for _, own in kept for column in columns]
 
 
-@claim(
+@add_reading(
     "kk24.temperature_decreases",
-    source="KK24 section 5.2",
-    statement=rf"'The optimal temperature generally decreases with the growth of the focal training parameter $\gamma_{{tr}}$.' (Taken as: the slope of "
+    "KK24 section 5.2",
+    rf"'The optimal temperature generally decreases with the growth of the focal training parameter $\gamma_{{tr}}$.' (Taken as: the slope of "
     rf"$\log T$ over $\gamma_{{tr}}$, cross-entropy being 0, $T$ chosen by log-loss and by ECE of equal mass, KK24's. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
 )
 def temperature_decreases() -> Evidence:
     """Least squares for each seed, then over seeds."""
@@ -129,15 +121,12 @@ def temperature_decreases() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+@add_reading(
     "kk24.choose_by_nll",
-    source="KK24 section 5.2, on the choice of criterion",
-    statement=rf"Optimizing for log-loss on the validation set for the hyperparameter choice, 'for log-loss, the relative improvement is rather "
-    rf"minor but consistent'. (Taken as: a gain, plain temperature scaling by log-loss against by ECE of equal mass. {SIZE}: the size, around 1 %, is "
-    rf"that of other data.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "KK24 section 5.2, on the choice of criterion",
+    f"Optimizing for log-loss on the validation set for the hyperparameter choice, 'for log-loss, the relative "
+    f"improvement is rather minor but consistent'. (Taken as: a gain, plain temperature scaling by log-loss against "
+    f"by ECE of equal mass. {SIZE}: the size, around 1 %, is that of other data.)",
 )
 def choose_by_nll() -> Evidence:
     """Relative change of the mean over losses of a seed, plain temperature scaling; then over seeds."""
@@ -157,15 +146,12 @@ def _gain_of_criterion(column: str, chosen: str, other: str) -> np.ndarray:
     return (by_seed[chosen] / by_seed[other] - 1).to_numpy()
 
 
-@claim(
+@add_reading(
     "kk24.choose_by_ece",
-    source="KK24 section 5.2",
-    statement=rf"'When evaluating ECE, we could gain an extra 20 % relative improvement in average when optimizing for ECE on the validation set "
-    rf"for the hyperparameter choice.' "
-    rf"(Taken as: a gain over choosing by log-loss, plain temperature scaling, mean over the losses; ECE of equal mass, KK24's. {SIZE}: the size is that of other data.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "KK24 section 5.2",
+    f"'When evaluating ECE, we could gain an extra 20 % relative improvement in average when optimizing for ECE on "
+    f"the validation set for the hyperparameter choice.' (Taken as: a gain over choosing by log-loss, plain "
+    f"temperature scaling, mean over the losses; ECE of equal mass, KK24's. {SIZE}: the size is that of other data.)",
 )
 def choose_by_ece() -> Evidence:
     """Relative change of the mean over losses of a seed, plain temperature scaling; then over seeds."""
@@ -173,14 +159,11 @@ def choose_by_ece() -> Evidence:
     return _gain("relative change of adaptive ECE (equal mass) on test", relative)
 
 
-@claim(
+@add_reading(
     "kk24.fig8_linear",
-    source="KK24 Fig. 8, section 5.2",
-    statement=rf"The optimal temperature over the calibration $\gamma$ 'is close to linear for all trained models'. "
+    "KK24 Fig. 8, section 5.2",
+    rf"The optimal temperature over the calibration $\gamma$ 'is close to linear for all trained models'. "
     rf"(Taken as: $R^2 > 0.95$ over $\gamma \le 1$, for the models whose temperature stays within the paper's grid there. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
 )
 def fig8_linear() -> Evidence:
     """R^2 of each loss, over seeds; a loss that reaches the end of the grid at some seed is left out, by name."""
@@ -200,14 +183,11 @@ def fig8_linear() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+@add_reading(
     "kk24.line_search",
-    source="KK24 sections 5.2 and 6, left to future work",
-    statement=rf"'Instead of fitting hyperparameters over a 2-dimensional values grid, we could iterate' them 'only within the line' "
+    "KK24 sections 5.2 and 6, left to future work",
+    rf"'Instead of fitting hyperparameters over a 2-dimensional values grid, we could iterate' them 'only within the line' "
     rf"'without much performance loss'. (Taken as: a loss of less than 0.1 points of the test ECE, equal mass, on average over losses. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
 )
 def line_search() -> Evidence:
     """Test ECE along the line minus that of the whole grid, mean over the losses of a seed, then over seeds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import difference
 from reproduction.studies.shared.printed_effects import mean_difference
@@ -13,6 +13,7 @@ from reproduction.studies.shared.written_contrasts import find_contrast
 CHAPTER = "13_table1"
 RUNS = "cifar10-record"
 SIZE = r"(Here: $\gamma = 4$, $\lambda = 1.5$; AirBench CNN, 45,000 training images, 16 epochs.)"
+add_reading = Rows(CHAPTER, "our reading", needs=f"results/{RUNS}")
 
 
 def _fcl_against(name: str) -> Measurement:
@@ -23,26 +24,20 @@ def _fcl_against(name: str) -> Measurement:
     return difference(RUNS, asked.metric, asked.ours, asked.theirs, printed)
 
 
-@claim(
+@add_reading(
     "l25.cifar10_cross_entropy",
-    source="L25 Table 4, on CIFAR-10",
-    statement=r"Before temperature scaling FCL has a lower ECE (equal width) than cross-entropy. " + SIZE,
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{RUNS}",
+    "L25 Table 4, on CIFAR-10",
+    r"Before temperature scaling FCL has a lower ECE (equal width) than cross-entropy. " + SIZE,
 )
 def cifar10_cross_entropy() -> Evidence:
     """With gamma and lambda that L25 A.10 has for ResNet-50 and ResNet-110; by the cells of all its four networks."""
     return _fcl_against("cross-entropy")
 
 
-@claim(
+@add_reading(
     "l25.cifar10_focal",
-    source="L25 Table 4, on CIFAR-10",
-    statement=r"Before temperature scaling FCL has a lower ECE (equal width) than FLSD-53 and dual focal loss. " + SIZE,
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{RUNS}",
+    "L25 Table 4, on CIFAR-10",
+    r"Before temperature scaling FCL has a lower ECE (equal width) than FLSD-53 and dual focal loss. " + SIZE,
 )
 def cifar10_focal() -> Evidence:
     """The same against the focal losses."""

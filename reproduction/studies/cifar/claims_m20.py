@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import difference, measure_change, with_remark
 from reproduction.studies.shared.printed_effects import PrintedEffect, mean_difference
@@ -21,8 +21,8 @@ SIZE_HUNDRED_CLASSES = "(Here: AirBench CNN, 45,000 training images of CIFAR-100
 CLIPPED = "cifar10-clipped"  # the same, with steps as M20's published code takes them
 BEFORE = r"Before temperature scaling focal loss, with $\gamma = 3$ and with FLSD-53, has a lower ECE (equal width) than cross-entropy. "
 AFTER_SAMPLE_DEPENDENT = (
-    r"After temperature scaling, too, focal loss with sample-dependent $\gamma$ (FLSD-53) has a lower ECE (equal width) than "
-    r"cross-entropy. "
+    r"After temperature scaling, too, focal loss with sample-dependent $\gamma$ (FLSD-53) has a lower ECE (equal "
+    r"width) than cross-entropy. "
 )
 AFTER_FIXED = (
     r"After temperature scaling, too, focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy. "
@@ -35,6 +35,10 @@ CHAPTER_LARGER = "24_larger_longer"
 LARGER, FRESH = "cifar10-resnet18", "cifar10-long-fresh"
 RESNET18 = f"(Here: ResNet-18, 45,000 training images, 16 epochs, {STEPS}.)"
 LONG = f"(Here: AirBench CNN, 45,000 training images, 100 epochs by M20's schedule, {STEPS}.)"
+add_reading = Rows(CHAPTER, "our reading", needs=f"results/{RUNS}")
+add_reading_hundred_classes = Rows(CHAPTER, "our reading", needs=f"results/{HUNDRED_CLASSES}")
+add_reading_larger = Rows(CHAPTER_LARGER, "our reading", needs=f"results/{LARGER}")
+add_ours = Rows(CHAPTER, "ours", needs=f"results/{RUNS}")
 
 
 def against_cross_entropy(loss: str, stage: str, printed: PrintedEffect | None = None, runs: str = RUNS) -> Measurement:
@@ -50,11 +54,6 @@ def against_cross_entropy(loss: str, stage: str, printed: PrintedEffect | None =
     printed = mean_difference("M20", read_planned(runs)[0].dataset, "ece", stage, loss, "cross-entropy", -1)
     return difference(runs, "ece", ours, theirs, printed, by_chance=stage == "post")
 
-
-add_reading = Rows(CHAPTER, "our reading", needs=f"results/{RUNS}")
-add_reading_hundred_classes = Rows(CHAPTER, "our reading", needs=f"results/{HUNDRED_CLASSES}")
-add_reading_larger = Rows(CHAPTER_LARGER, "our reading", needs=f"results/{LARGER}")
-add_ours = Rows(CHAPTER, "ours", needs=f"results/{RUNS}")
 
 # One smaller network, and 16 epochs of 350, instead of the paper's four networks.
 add_reading(
@@ -114,13 +113,11 @@ add_reading(
 )
 
 
-@claim(
+@add_ours(
     "m20.clipping_favours_focal",
-    source="M20's published code, against its text",
-    statement=rf"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower {STEPS}, than by "
+    "M20's published code, against its text",
+    rf"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower {STEPS}, than by "
     r"the mean and without clipping. " + SIZE,
-    chapter=CHAPTER,
-    fidelity="ours",
     needs=f"results/{CLIPPED}",
 )
 def clipping_favours_focal() -> Evidence:
@@ -184,14 +181,13 @@ add_reading(
 )
 
 
-@claim(
+@add_ours(
     "m20.longer_training_favours_focal",
-    source="M20 section 6, asked of how long is trained",
-    statement=r"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower with M20's schedule, shortened to 100 "
+    "M20 section 6, asked of how long is trained",
+    r"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower with M20's schedule, shortened to 100 "
     r"passes over the images, with plain momentum and every batch, than with a learning rate of one cycle, Nesterov's momentum and a last batch that is not full dropped. "
     rf"(AirBench CNN, 45,000 training images, 16 epochs there, {STEPS}.)",
     chapter=CHAPTER_LARGER,
-    fidelity="ours",
     needs=f"results/{CLIPPED}",
 )
 def longer_training_favours_focal() -> Evidence:
@@ -201,13 +197,12 @@ def longer_training_favours_focal() -> Evidence:
     return with_remark(found, f"{seen}. Processor or GPU, and version of PyTorch, differ, too")
 
 
-@claim(
+@add_ours(
     "m20.larger_network_favours_focal",
-    source="M20 section 6, asked of the size of the network",
-    statement=r"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower in ResNet-18 than in a small "
+    "M20 section 6, asked of the size of the network",
+    r"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower in ResNet-18 than in a small "
     r"network, both after 16 epochs with the same recipe. (AirBench CNN, 45,000 training images.)",
     chapter=CHAPTER_LARGER,
-    fidelity="ours",
     needs=f"results/{LARGER}",
 )
 def larger_network_favours_focal() -> Evidence:

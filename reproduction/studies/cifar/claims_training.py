@@ -7,7 +7,7 @@ import numpy as np
 from focal_lib.metrics.intervals import t_interval
 from focal_lib.theory.closest_temperature import closest_temperature
 from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import (
     COMPENSATION,
@@ -24,6 +24,10 @@ from reproduction.studies.shared.from_runs import (
 )
 
 CHAPTER = "08_training"
+add_quoted = Rows(CHAPTER, "quoted")
+add_paraphrased = Rows(CHAPTER, "paraphrased", needs="runs")
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_ours = Rows(CHAPTER, "ours", needs="runs")
 
 
 def _gap(gamma: float, column: str, split: str) -> np.ndarray:
@@ -34,14 +38,12 @@ def _temperature(gamma: float) -> np.ndarray:
     return values_by_seed(temperatures(), "temperature", gamma=gamma)
 
 
-@claim(
+@add_reading(
     "kk24.ce_overconfident",
-    source="KK24 sections 1 and 4.1",
-    statement=rf"Cross-entropy is well calibrated on the training data and overconfident on test data. (Taken as: a gap of at most 0.01 on training data, our "
-    rf"threshold, and confidence above accuracy on test data. {SIZE}.)",
+    "KK24 sections 1 and 4.1",
+    f"Cross-entropy is well calibrated on the training data and overconfident on test data. (Taken as: a gap of at "
+    f"most 0.01 on training data, our threshold, and confidence above accuracy on test data. {SIZE}.)",
     chapter="01_overconfidence",
-    fidelity="our reading",
-    needs="runs",
 )
 def ce_overconfident() -> Evidence:
     """Confidence minus accuracy on test above 0; on train within one point."""
@@ -59,34 +61,27 @@ def _near_zero(gamma: float, column: str, within: float) -> Measurement:
     return Measurement(quantity, text, gap.estimate, 0.0, within, interval=gap, over=over_seeds(gaps_by_seed))
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-add_paraphrased = Rows(CHAPTER, "paraphrased", needs="runs")
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
-
 # What is typical, no single data set says.
 add_quoted(
     "kk24.ce_temperature",
     "KK24 section 4.1",
-    r"'A typical level of overconfidence could approximately be quantified with a temperature of 2-2.5', needed 'to "
-    r"achieve calibration on a validation set'.",
+    "'A typical level of overconfidence could approximately be quantified with a temperature of 2-2.5', needed 'to "
+    "achieve calibration on a validation set'.",
     lambda: Unchecked(
-        "typical of the data sets and networks of the work that KK24 cites; no training of that size is on record here. "
-        "Temperatures of such networks would come from `focal grid workflow/grids/kk24-table1.yaml` and "
-        "`focal grid workflow/grids/kk24-tinyimagenet.yaml`, and whether they are typically 2 to 2.5 is then to be judged "
-        "by hand, from `validation_temperatures` of these runs; kk24.ce_temperature_above_one measures the sign, "
+        "typical of the data sets and networks of the work that KK24 cites; no training of that size is on record "
+        "here. Temperatures of such networks would come from `focal grid workflow/grids/kk24-table1.yaml` and `focal "
+        "grid workflow/grids/kk24-tinyimagenet.yaml`, and whether they are typically 2 to 2.5 is then to be judged by "
+        "hand, from `validation_temperatures` of these runs; kk24.ce_temperature_above_one measures the sign, "
         "kk24.ce_temperature_printed counts those that three of the papers print"
     ),
 )
 
 
-@claim(
+@add_reading(
     "kk24.ce_temperature_above_one",
-    source="KK24 section 4.1",
-    statement=rf"Networks trained with cross-entropy 'are generally overconfident on the validation set'. "
-    rf"(Taken as: the temperature fitted there is above 1. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "KK24 section 4.1",
+    f"Networks trained with cross-entropy 'are generally overconfident on the validation set'. (Taken as: the "
+    f"temperature fitted there is above 1. {SIZE}.)",
 )
 def ce_temperature_above_one() -> Evidence:
     """log T, over seeds."""
@@ -98,8 +93,8 @@ def ce_temperature_above_one() -> Evidence:
 add_paraphrased(
     "kk24.focal_underconfident",
     "KK24 Abstract, sections 1 and 6",
-    rf"Focal loss pushes the model to underconfident predictions on the training data. (Taken as: accuracy less confidence is above 0, and "
-    rf"above that of cross-entropy; 'slightly', section 6, is not judged. {SIZE}.)",
+    f"Focal loss pushes the model to underconfident predictions on the training data. (Taken as: accuracy less "
+    f"confidence is above 0, and above that of cross-entropy; 'slightly', section 6, is not judged. {SIZE}.)",
     lambda: All(tuple(part for g in focal_gammas(gaps()) for part in _underconfident(g))),
 )
 
@@ -118,20 +113,17 @@ def _underconfident(gamma: float) -> tuple[Measurement, Measurement]:
 add_reading(
     "kk24.proper_part_calibrated",
     "KK24 sections 3.2 and 4.1",
-    rf"After the map with the $\gamma$ of training, training predictions are calibrated as those of cross-entropy are. "
-    rf"(Taken as: a mean gap of at most half a point. {SIZE}.)",
+    rf"After the map with the $\gamma$ of training, training predictions are calibrated as those of cross-entropy "
+    rf"are. (Taken as: a mean gap of at most half a point. {SIZE}.)",
     lambda: All(tuple(_near_zero(g, "mapped_gap", 0.005) for g in focal_gammas(gaps()))),
 )
 
 
-@claim(
+@add_reading(
     "kk24.focal_temperature_near_one",
-    source="KK24 sections 2 and 4.1",
-    statement=rf"For focal loss 'the optimal temperature is frequently close to 1', that of cross-entropy 'often reported to be in the range of [1.5, 3]'. "
+    "KK24 sections 2 and 4.1",
+    rf"For focal loss 'the optimal temperature is frequently close to 1', that of cross-entropy 'often reported to be in the range of [1.5, 3]'. "
     rf"(Taken as: that of focal loss is nearer 1; neither how near nor the range is judged: chapter 8 has the temperatures. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
 )
 def focal_temperature_near_one() -> Evidence:
     """abs(log T) of cross-entropy minus that of focal loss, paired by seed."""
@@ -143,14 +135,11 @@ def focal_temperature_near_one() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+@add_ours(
     "kk24.generalisation_compensation",
-    source="KK24 section 4.1, which assumes a similar compensation for every loss",
-    statement=r"The 'generalization compensation' is one temperature factor for every loss: what a focal network says, after the map with its "
+    "KK24 section 4.1, which assumes a similar compensation for every loss",
+    r"The 'generalization compensation' is one temperature factor for every loss: what a focal network says, after the map with its "
     rf"$\gamma$ of training, needs the temperature that cross-entropy needs, to within 10 %. ({SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
 )
 def generalisation_compensation() -> Evidence:
     """The temperature after the map over that of cross-entropy, paired by seed."""
@@ -162,14 +151,11 @@ def generalisation_compensation() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+@add_ours(
     "kk24.compensation_one_temperature",
-    source="KK24 section 4.1, 'the composition of temperature during training and generalization compensation'",
-    statement=r"In place of the map one temperature does: that closest to the map, times that of cross-entropy, is the temperature of focal loss to "
+    "KK24 section 4.1, 'the composition of temperature during training and generalization compensation'",
+    r"In place of the map one temperature does: that closest to the map, times that of cross-entropy, is the temperature of focal loss to "
     rf"within 10 %. (Closest by the largest difference over the simplex of as many classes as the networks have. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
 )
 def compensation_one_temperature() -> Evidence:
     """T_focal / T_CE, paired by seed, against the temperature closest to the map of ten classes."""
@@ -184,14 +170,11 @@ def compensation_one_temperature() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+@add_reading(
     "kk24.gamma_trades_accuracy",
-    source="KK24 section 5.2",
-    statement=rf"'Models trained with higher' $\gamma$ 'have generally better ECE but worse accuracy'. (Taken as: the largest $\gamma$ "
+    "KK24 section 5.2",
+    rf"'Models trained with higher' $\gamma$ 'have generally better ECE but worse accuracy'. (Taken as: the largest $\gamma$ "
     rf"against cross-entropy, the ECE of equal mass, KK24's, after temperature scaling by it, as in Table 1. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
 )
 def gamma_trades_accuracy() -> Evidence:
     """Cross-entropy against the largest gamma, paired by seed."""

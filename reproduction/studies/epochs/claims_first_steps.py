@@ -12,7 +12,7 @@ import pandas as pd
 from focal_lib.theory.gain import confidence_threshold
 from reproduction.engine.spec import Spec
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.follow import follow
 from reproduction.studies.epochs.while_training import describe_followed
@@ -22,10 +22,11 @@ CHAPTER = "16_miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)  # M20's
 SEEDS, SAMPLES, STEPS, RATE = 4, 500, 40, 0.01
 HERE = (
-    rf"Fashion-MNIST, {SAMPLES} training images, an MLP of two layers, {STEPS} steps of gradient descent on all of them "
-    rf"at once, with momentum, {SEEDS} seeds"
+    f"Fashion-MNIST, {SAMPLES} training images, an MLP of two layers, {STEPS} steps of gradient descent on all of "
+    f"them at once, with momentum, {SEEDS} seeds"
 )
 AT = r"at the last step before the mean probability of the true class with cross-entropy passes $p_0$, $g(p_0, \gamma) = 1$"
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
 
 
 def specifications(seeds: int = SEEDS, samples: int = SAMPLES, rate: float = RATE) -> list[Spec]:
@@ -102,32 +103,26 @@ def _leads(name: str, column: str, sign: int, late: bool = False) -> Iterator[Me
         )
 
 
-@claim(
+@add_reading(
     "m20.gains_faster",
-    source="M20 section 4, 'Implicit Regularisation'",
-    statement=r"'In the initial stages of training, when $p_{i,y_i} < p_0$ in general, $g(p_{i,y_i}, \gamma) > 1$ and the "
-    r"model gains confidence on its predictions faster than it would for cross-entropy.' (Taken as: a higher mean "
+    "M20 section 4, 'Implicit Regularisation'",
+    rf"'In the initial stages of training, when $p_{{i,y_i}} < p_0$ in general, $g(p_{{i,y_i}}, \gamma) > 1$ and the "
+    rf"model gains confidence on its predictions faster than it would for cross-entropy.' (Taken as: a higher mean "
     rf"probability of the true class, {AT}, for each of $\gamma = 1, 2, 3$; {HERE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",  # needs the images only, and they are missing where the runs cannot be made
 )
 def gains_faster() -> Evidence:
     """Means over training samples, paired over seeds."""
     return All(tuple(_leads("mean probability of the true class", "true_class", 1)))
 
 
-@claim(
+@add_reading(
     "m20.weights_lead_then_trail",
-    source="M20 section 4, 'Implicit Regularisation'",
-    statement=r"'As soon as $p_{i,y_i}$ crosses the threshold $p_0$', focal loss has 'a regularising effect on the "
-    r"weights. This is why' their norms 'are initially higher than that for the model trained using cross-entropy. "
-    r"However, as training progresses, we find that the ordering of the weight norms reverses.' (Taken as: a higher norm "
-    rf"of the last layer {AT}, and a lower one at the end, for each of $\gamma = 1, 2, 3$; {HERE}. How long the lead "
-    r"lasts is not judged.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "M20 section 4, 'Implicit Regularisation'",
+    rf"'As soon as $p_{{i,y_i}}$ crosses the threshold $p_0$', focal loss has 'a regularising effect on the weights. "
+    rf"This is why' their norms 'are initially higher than that for the model trained using cross-entropy. However, "
+    rf"as training progresses, we find that the ordering of the weight norms reverses.' (Taken as: a higher norm of "
+    rf"the last layer {AT}, and a lower one at the end, for each of $\gamma = 1, 2, 3$; {HERE}. How long the lead "
+    rf"lasts is not judged.)",
 )
 def weights_lead_then_trail() -> Evidence:
     """Norms of the last layer, paired over seeds."""

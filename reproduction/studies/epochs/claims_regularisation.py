@@ -10,7 +10,7 @@ import numpy as np
 from focal_lib.theory.gain import confidence_threshold
 from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.studies.epochs.while_training import histories
 from reproduction.studies.shared.from_runs import (
     M20_FIGURES,
@@ -24,6 +24,8 @@ from reproduction.studies.shared.from_runs import (
 
 CHAPTER = "16_miscalibration"
 ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_ours = Rows(CHAPTER, "ours", needs="runs")
 
 
 def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
@@ -35,13 +37,10 @@ def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
     return np.array(values)
 
 
-@claim(
+@add_reading(
     "m20.weight_norm_late",
-    source="M20 section 4, Fig. 3 (h)",
-    statement=rf"At the end of training the last layer of the cross-entropy network has the larger weights. (Here: $\gamma = 3$; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "M20 section 4, Fig. 3 (h)",
+    rf"At the end of training the last layer of the cross-entropy network has the larger weights. (Here: $\gamma = 3$; {SIZE}.)",
 )
 def weight_norm_late() -> Evidence:
     """Norm after the last epoch, cross-entropy minus gamma = 3, paired over seeds."""
@@ -52,10 +51,10 @@ def weight_norm_late() -> Evidence:
 @claim(
     "m20.weight_norm_early",
     source="M20 section 4, Fig. 3 (h)",
-    statement=r"'The weight norms of the models trained with focal loss are initially higher than that for the model trained using "
-    r"cross-entropy'; 'a complete reversal in the ordering of the weight norms occurs between epochs 150 and 250'. (Where its grid has "
-    r"been trained, taken as: the norm of the last layer, each focal loss minus cross-entropy, is positive after the first epoch and at epoch 150, "
-    r"negative at 250.)",
+    statement="'The weight norms of the models trained with focal loss are initially higher than that for the model "
+    "trained using cross-entropy'; 'a complete reversal in the ordering of the weight norms occurs between epochs 150 "
+    "and 250'. (Where its grid has been trained, taken as: the norm of the last layer, each focal loss minus "
+    "cross-entropy, is positive after the first epoch and at epoch 150, negative at 250.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
@@ -82,13 +81,10 @@ def norms_at(runs: Sequence[Result], gamma: float, epoch: int) -> np.ndarray:
     return frame[frame["epoch"] == epoch].sort_values("seed")["weight_norm"].to_numpy()
 
 
-@claim(
+@add_ours(
     "m20.weight_norm_fifth",
-    source="M20 section 4, Fig. 3 (h), past the threshold",
-    statement=rf"After five epochs, the confidence past $p_0$, the last layer of the cross-entropy network has the larger weights already ({SIZE}).",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    "M20 section 4, Fig. 3 (h), past the threshold",
+    rf"After five epochs, the confidence past $p_0$, the last layer of the cross-entropy network has the larger weights already ({SIZE}).",
 )
 def weight_norm_fifth() -> Evidence:
     """The norm after the first evaluated epoch, cross-entropy minus gamma = 3, paired over seeds."""
@@ -103,14 +99,11 @@ def first_epoch() -> int:
     return int(min(result.history["epoch"].min() for result in results()))
 
 
-@claim(
+@add_reading(
     "m20.gradient_norms",
-    source="M20 section 4, Fig. 4 (b) to (d)",
-    statement=r"As training progresses the gradient norms of cross-entropy 'decrease less rapidly than those for focal loss'. (Taken as: the 0.9 "
-    rf"quantile over training samples, from the fifth epoch to the last, $\gamma = 3$; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "M20 section 4, Fig. 4 (b) to (d)",
+    rf"As training progresses the gradient norms of cross-entropy 'decrease less rapidly than those for focal loss'. "
+    rf"(Taken as: the 0.9 quantile over training samples, from the fifth epoch to the last, $\gamma = 3$; {SIZE}.)",
 )
 def gradient_norms() -> Evidence:
     """Log ratio, last over first evaluated epoch, of the 0.9 quantile over training samples."""

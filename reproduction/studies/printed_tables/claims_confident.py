@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from reproduction.ledger.evidence import Evidence
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import m20_fig8, m20_table6
 from reproduction.studies.printed_tables.from_m20_tables import AsPrinted, m20_cells
@@ -19,6 +19,8 @@ CHAPTER = "14_published_tables"
 STAGES = {"pre": "before", "post": "after"}
 ORDER = "The order of the numbers in the text at hand says whose each is."  # an assumption of m20_fig8.csv
 VERY_CONFIDENT = 0.95
+add_reading = Rows(CHAPTER, "our reading")
+add_ours = Rows(CHAPTER, "ours")
 
 
 def _compared(stage: str, sign: int) -> list[Measurement]:
@@ -34,31 +36,25 @@ def _compared(stage: str, sign: int) -> list[Measurement]:
     return parts
 
 
-add_reading = Rows(CHAPTER, "our reading")
-
 # Differences of printed shares.
 add_reading(
     "m20.table6_printed",
     "M20 section 6, Table 6, as printed",
-    r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy or MMCE models before "
-    r"temperature scaling. However, "
-    r"after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for both MMCE and "
-    r"cross-entropy.' (Taken as: lower and "
-    r"higher, for both networks of Table 6; by how much is not judged.)",
+    "'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy or MMCE models before temperature "
+    "scaling. However, after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for both "
+    "MMCE and cross-entropy.' (Taken as: lower and higher, for both networks of Table 6; by how much is not judged.)",
     lambda: AsPrinted((*_compared("pre", -1), *_compared("post", 1))),
 )
 
 
-@claim(
+@add_reading(
     "m20.table6_temperatures",
-    source="M20 section 6, on Table 6; Table 1",
-    statement=r"Of ResNet-50 and ResNet-110 on CIFAR-10: 'with an optimal temperature of 1.1, the confidence of the "
-    r"temperature-scaled model for focal "
-    r"loss does not reduce as much as those of the models for cross-entropy and MMCE, for which the optimal "
-    r"temperatures lie between 2.5 to 2.8'. "
-    r"(Taken as: these temperatures, in Table 1; and that $|S_{99}|$ of Table 6 falls by fewer points for focal loss than for either, in both networks. That the temperature is why is not judged.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 section 6, on Table 6; Table 1",
+    "Of ResNet-50 and ResNet-110 on CIFAR-10: 'with an optimal temperature of 1.1, the confidence of the "
+    "temperature-scaled model for focal loss does not reduce as much as those of the models for cross-entropy and "
+    "MMCE, for which the optimal temperatures lie between 2.5 to 2.8'. (Taken as: these temperatures, in Table 1; and "
+    "that $|S_{99}|$ of Table 6 falls by fewer points for focal loss than for either, in both networks. That the "
+    "temperature is why is not judged.)",
 )
 def table6_temperatures() -> Evidence:
     """The six temperatures in brackets, and by how much the shares of Table 6 fall."""
@@ -97,14 +93,12 @@ def _fig8(
     return Measurement(named, claimed, value, holds=holds(value), said="claimed")
 
 
-@claim(
+@add_reading(
     "m20.fig8_right",
-    source="M20 App. F, Fig. 8",
-    statement=r"'For all the correctly classified samples, the model trained using focal loss has very confident "
-    r"predictions both pre and post temperature "
-    rf"scaling.' (Taken as: a confidence above 0.95, our threshold, on the four printed. {ORDER})",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 App. F, Fig. 8",
+    f"'For all the correctly classified samples, the model trained using focal loss has very confident predictions "
+    f"both pre and post temperature scaling.' (Taken as: a confidence above 0.95, our threshold, on the four printed. "
+    f"{ORDER})",
 )
 def fig8_right() -> Evidence:
     """The lowest of them."""
@@ -119,14 +113,12 @@ def fig8_right() -> Evidence:
     )
 
 
-@claim(
+@add_reading(
     "m20.fig8_wrong",
-    source="M20 App. F, Fig. 8",
-    statement=r"'However, on misclassified samples, we observe a very low confidence for the focal loss model.' "
-    r"(Taken as: lower than cross-entropy's on each of "
+    "M20 App. F, Fig. 8",
+    "'However, on misclassified samples, we observe a very low confidence for the focal loss model.' (Taken as: lower "
+    "than cross-entropy's on each of "
     r"the four printed, before and after temperature scaling; how low is not judged. " + ORDER + ")",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig8_wrong() -> Evidence:
     """The smallest of the four differences."""
@@ -136,14 +128,12 @@ def fig8_wrong() -> Evidence:
     return AsPrinted(tuple(_fig8(False, s, quantity, "positive", float(gap[s].min()), lambda v: v > 0) for s in STAGES))
 
 
-@claim(
+@add_ours(
     "m20.fig8_wrong_counted",
-    source="M20 Fig. 8, image by image",
-    statement=r"Of the four losses focal loss is the least confident on 3 of the 4 printed mistakes before "
-    r"temperature scaling, and on 2 after; its mean "
+    "M20 Fig. 8, image by image",
+    "Of the four losses focal loss is the least confident on 3 of the 4 printed mistakes before temperature scaling, "
+    "and on 2 after; its mean "
     r"confidence on them is 0.62 before and 0.60 after. " + ORDER,
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def fig8_wrong_counted() -> Evidence:
     """Counts and means of printed numbers."""
@@ -163,15 +153,13 @@ def _rounds_to(printed: float, value: float) -> bool:
     return abs(value - printed) < 0.005
 
 
-@claim(
+@add_reading(
     "m20.fig8_cross_entropy",
-    source="M20 App. F, Fig. 8",
-    statement=r"'The ResNet-50 network trained using cross entropy is very confident even on the misclassified "
-    r"samples, particularly before temperature "
-    r"scaling.' (Taken as: on the four printed a mean confidence above 0.95, our threshold, before temperature scaling, "
+    "M20 App. F, Fig. 8",
+    "'The ResNet-50 network trained using cross entropy is very confident even on the misclassified samples, "
+    "particularly before temperature scaling.' (Taken as: on the four printed a mean confidence above 0.95, our "
+    "threshold, before temperature scaling, "
     r"and a lower one after it. " + ORDER + ")",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig8_cross_entropy() -> Evidence:
     """Means of printed numbers."""
@@ -186,15 +174,13 @@ def fig8_cross_entropy() -> Evidence:
     )
 
 
-@claim(
+@add_reading(
     "m20.fig8_brier",
-    source="M20 App. F, Fig. 8",
-    statement=r"'Apart from focal loss, the only model which has relatively low confidences on misclassified test "
-    r"samples is the one trained using Brier score.' "
-    r"(Taken as: on the four printed its mean is below those of cross-entropy and MMCE, before and after temperature "
+    "M20 App. F, Fig. 8",
+    "'Apart from focal loss, the only model which has relatively low confidences on misclassified test samples is the "
+    "one trained using Brier score.' (Taken as: on the four printed its mean is below those of cross-entropy and "
+    "MMCE, before and after temperature "
     r"scaling. " + ORDER + ")",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def fig8_brier() -> Evidence:
     """The mean of Brier minus the lower of the two others."""

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.studies.printed_tables.from_tables import rows_near_temperature, rows_where
 
 CHAPTER = "14_published_tables"
+add_ours = Rows(CHAPTER, "ours")
 
 
-@claim(
+@add_ours(
     "kk24.ce_temperature_printed",
-    source="KK24 section 4.1, asked of Table 1, of M20's Table 1 and of L25's Table 4",
-    statement="KK24 hold a temperature from 2 to 2.5 for typical of cross-entropy. Of those printed for it, chosen by ECE, 7 of 10 in M20's Table 1 "
+    "KK24 section 4.1, asked of Table 1, of M20's Table 1 and of L25's Table 4",
+    "KK24 hold a temperature from 2 to 2.5 for typical of cross-entropy. Of those printed for it, chosen by ECE, 7 of 10 in M20's Table 1 "
     "and 10 of 12 in L25's Table 4 are in that range, and neither of the two that are legible in KK24's own Table 1, 1.72 and 1.40.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def ce_temperature_printed() -> Evidence:
     """Counted in the printed tables; KK24's ECE has bins of equal mass, the others' equal width."""
