@@ -80,7 +80,7 @@ from reproduction.studies.epochs.while_training import (
 )
 from reproduction.studies.shared import recorded
 from reproduction.studies.shared.by_run import confidence_gaps
-from reproduction.studies.shared.compute_used import say_how_made
+from reproduction.studies.shared.experiments import say_how_made
 from reproduction.studies.shared.if_calibrated import eces_if_calibrated
 from reproduction.studies.shared.over_seeds import (
     by_scaling,
