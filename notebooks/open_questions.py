@@ -92,8 +92,7 @@ from reproduction.studies.calibrators.valley_views import (
     over_training_gamma,
     say_missing,
 )
-from reproduction.studies.shared.by_run import format_mean_sd, nll_temperature
-from reproduction.studies.shared.over_seeds import correct_together
+from reproduction.studies.shared.over_seeds import correct_together, format_mean_sd
 from reproduction.studies.shared.recorded import (
     SEARCHED,
     load_recorded,
@@ -101,6 +100,7 @@ from reproduction.studies.shared.recorded import (
     read_small_comparison,
     read_table,
 )
+from reproduction.studies.shared.scalings import nll_temperature
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts, format_contrasts
 
 use_style()

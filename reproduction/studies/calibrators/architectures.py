@@ -18,8 +18,8 @@ from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.store import Result
-from reproduction.studies.shared.by_run import nll_temperature
 from reproduction.studies.shared.over_seeds import correct_together
+from reproduction.studies.shared.scalings import nll_temperature
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
 _LOSSES = ("cross-entropy", "focal 3")

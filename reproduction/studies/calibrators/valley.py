@@ -22,7 +22,7 @@ from focal_lib.metrics.scores import brier, nll
 from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.store import Logits, Result
-from reproduction.studies.shared.by_run import nll_temperature
+from reproduction.studies.shared.scalings import nll_temperature
 
 GAMMAS = (-0.9, 20.0)  # of the calibration map: what Newton's method searches, too
 _COARSE = (-0.9, -0.5, 0.0, 0.5, 1.0, 2.0, 3.5, 5.0, 10.0, 20.0)  # the best of them is refined between its neighbours

@@ -14,7 +14,6 @@ from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import kk24_table1
-from reproduction.studies.shared.by_run import temperature_by_gamma
 from reproduction.studies.shared.from_runs import (
     SIZE,
     comparison,
@@ -25,6 +24,7 @@ from reproduction.studies.shared.from_runs import (
     temperatures,
     values_by_seed,
 )
+from reproduction.studies.shared.scalings import temperature_by_gamma
 
 CHAPTER = "09_focal_temperature_scaling"
 ECE = "adaptive-ece"

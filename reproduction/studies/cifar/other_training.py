@@ -10,7 +10,7 @@ import pandas as pd
 
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from reproduction.engine.store import Result
-from reproduction.studies.shared.by_run import confidence_gaps
+from reproduction.studies.shared.miscalibration import confidence_gaps
 
 # heading -> metric, method, objective, column
 _Asked = dict[str, tuple[str, str, str, str]]

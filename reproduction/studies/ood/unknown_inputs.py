@@ -22,7 +22,7 @@ from focal_lib.metrics.significance import t_p_value
 from reproduction.engine import data
 from reproduction.engine.store import Result, array_checksum
 from reproduction.studies.ood.new_inputs import logits_on
-from reproduction.studies.shared.by_run import FITS, Fit, fit_scaling
+from reproduction.studies.shared.scalings import FITS, Fit, fit_scaling
 
 SCALED = tuple(fit for fit in FITS if fit.objective in ("", "nll"))
 SHIFT_METRICS = ("error", "nll", "adaptive-ece")

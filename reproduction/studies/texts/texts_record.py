@@ -13,8 +13,8 @@ from focal_lib.metrics.intervals import Interval, correlation_interval, t_interv
 from focal_lib.metrics.significance import smallest_effect, t_p_value
 from reproduction.studies.printed_tables import printed_tables
 from reproduction.studies.shared.over_seeds import correct_together
+from reproduction.studies.shared.printed_effects import compare_with_printed, printed_name
 from reproduction.studies.shared.recorded import read_table
-from reproduction.studies.shared.side_by_side import compare_with_printed, printed_name
 from reproduction.studies.shared.written_contrasts import (
     difference_by_seed,
     evaluate_contrasts,

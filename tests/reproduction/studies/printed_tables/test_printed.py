@@ -19,7 +19,7 @@ from reproduction.studies.printed_tables import (
     printed_tables,
     study,
 )
-from reproduction.studies.shared.side_by_side import compare_with_printed
+from reproduction.studies.shared.printed_effects import compare_with_printed
 
 CELLS = printed_tables()
 

@@ -304,3 +304,8 @@ def test_what_two_seeds_allow():
     for ratio, without_zero in (((t + 1) / (t - 1) - 1e-6, True), ((t + 1) / (t - 1) + 1e-6, False)):
         assert (t_interval([1.0, ratio]).low > 0) == without_zero
     assert [over_seeds.say_what_two_allow(n) for n in (1, 3, 4)] == ["", "", ""]
+
+
+def test_mean_and_sd_as_text():
+    table = pd.DataFrame({"loss": ["a", "a", "b"], "nll": [0.25, 0.75, 1.0]})
+    assert over_seeds.format_mean_sd(table.groupby("loss"))["nll"].tolist() == ["0.50 ± 0.35", "1.00"]
