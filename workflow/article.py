@@ -37,7 +37,7 @@ from reproduction.studies.calibrators.architectures import (
 )
 from reproduction.studies.calibrators.calibrators_compared import FIRST_CONTRASTS
 from reproduction.studies.cifar.claims_kk24 import gain_of_focal_losses
-from reproduction.studies.cifar.claims_m20 import CLIPPED, FRESH, HUNDRED_CLASSES, LARGER
+from reproduction.studies.cifar.claims_m20_l25 import CLIPPED, FRESH, HUNDRED_CLASSES, LARGER
 from reproduction.studies.fcl import plan
 from reproduction.studies.fcl.fcl_networks import read_fcl
 from reproduction.studies.human_labels.raters_record import evaluate_written

@@ -1,4 +1,4 @@
-"""Networks with two hidden layers of ten units on two moons (L25 App. A.11), those of many seeds trained together; what their losses ask for."""
+"""Networks with two hidden layers of ten units on two moons (L25 App. A.11), many seeds trained together."""
 
 from __future__ import annotations
 
