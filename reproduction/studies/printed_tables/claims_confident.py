@@ -13,7 +13,7 @@ from reproduction.ledger.evidence import Evidence
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import m20_fig8, m20_table6
-from reproduction.studies.printed_tables.from_m20_tables import AsPrinted, m20_cells
+from reproduction.studies.printed_tables.from_tables import AsPrinted, m20_cells
 
 CHAPTER = "14_published_tables"
 STAGES = {"pre": "before", "post": "after"}

@@ -11,11 +11,8 @@ from reproduction.studies.printed_tables.from_tables import (
     losses_at_lowest,
     lower_mean,
     most_rows_above_temperature,
-    most_rows_among_lowest,
     most_rows_lowered,
-    most_rows_won,
     rank_in_row,
-    rows_at_temperature,
     rows_changed_no_more,
     rows_lower,
     rows_near_temperature,
@@ -38,7 +35,7 @@ add_reading(
     "L25 section 5.1.1, Tables 4 to 7",
     r"'Overall, FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: before temperature "
     r"scaling it has the lowest ECE, smooth, adaptive and classwise ECE of seven losses in most rows of the printed tables.)",
-    lambda: All(tuple(most_rows_won("L25", table, "pre", "fcl") for table in TABLES)),
+    lambda: All(tuple(rows_won("L25", table, "pre", "fcl") for table in TABLES)),
     headline="overall FCL has the lowest ECE of seven losses before scaling, in the printed tables",
     instead=lambda _: rows_won_in_words("L25", "Table 4", "fcl"),
 )
@@ -49,7 +46,7 @@ add_reading(
     "L25 section 5.1.1, Tables 4 to 7",
     "'Post-T calibration error for FCL are also among the lowest.' (Taken as: lowest or second lowest of seven losses "
     "in most rows of the printed tables.)",
-    lambda: All(tuple(most_rows_among_lowest("L25", table, "post", "fcl", 2) for table in TABLES)),
+    lambda: All(tuple(rows_won("L25", table, "post", "fcl", among=2) for table in TABLES)),
 )
 
 # Counted in the printed table.
@@ -133,7 +130,7 @@ def resnet110_four() -> Evidence:
 def errors_lowest() -> Evidence:
     """Counted in the printed table."""
     datasets = (None, "CIFAR-100", "20 Newsgroups", "AG News")
-    return All(tuple(most_rows_won("L25", "error", "pre", "fcl", dataset=dataset) for dataset in datasets))
+    return All(tuple(rows_won("L25", "error", "pre", "fcl", dataset=dataset) for dataset in datasets))
 
 
 @add_ours(
@@ -157,7 +154,7 @@ add_reading(
     "and after temperature scaling. How it stands in all rows together: l25.auroc_rows.)",
     lambda: All(
         tuple(
-            most_rows_won("L25", "AUROC table", stage, "fcl", dataset=f"CIFAR-10/{name}")
+            rows_won("L25", "AUROC table", stage, "fcl", dataset=f"CIFAR-10/{name}")
             for name in ("CIFAR-10-C", "SVHN")
             for stage in STAGES
         )
@@ -213,7 +210,7 @@ add_ours(
                 rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 0, dataset=dataset)
                 for dataset in ("Tiny-ImageNet", "20 Newsgroups", "FinSen")
             ),
-            rows_at_temperature("L25", "Table 4", "fcl", 1.0, 6),
+            rows_near_temperature("L25", "Table 4", "fcl", 1.0, 1.0, 6),
             size_of_change("L25", "Table 4", "fcl", "mean", 2.17),
             size_of_change("L25", "Table 4", "flsd-53", "mean", 2.08),
             size_of_change("L25", "Table 4", "fcl", "median", 0.1),

@@ -9,15 +9,15 @@ import pandas as pd
 from reproduction.ledger.evidence import Evidence, Unchecked
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.printed_tables.from_m20_tables import (
+from reproduction.studies.printed_tables.from_tables import (
     BASELINES,
     FIXED,
     SAMPLE_DEPENDENT,
     SCHEDULED,
     AsPrinted,
     m20_cells,
+    rows_where,
 )
-from reproduction.studies.printed_tables.from_tables import rows_where
 
 CHAPTER = "14_published_tables"
 ECES, STAGES = {"ece": "ECE", "adaptive-ece": "AdaECE"}, {"pre": "before", "post": "after"}

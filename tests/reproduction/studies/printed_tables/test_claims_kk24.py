@@ -4,7 +4,7 @@ import pytest
 
 from reproduction.ledger import Verdict
 from reproduction.ledger.ledger import find
-from reproduction.studies.printed_tables import claims_kk24 as printed_temperatures
+from reproduction.studies.printed_tables import claims_temperatures as printed_temperatures
 from reproduction.studies.printed_tables import from_tables, kk24_table1, printed_tables
 
 

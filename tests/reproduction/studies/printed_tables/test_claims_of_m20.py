@@ -5,10 +5,10 @@ import pytest
 
 from reproduction.ledger import Verdict, find
 from reproduction.studies.printed_tables import (
-    claims_accuracy as accuracy,
+    claims_confident as confident_predictions,
 )
 from reproduction.studies.printed_tables import (
-    claims_confident as confident_predictions,
+    claims_m20 as accuracy,
 )
 from reproduction.studies.printed_tables import (
     claims_policies as policies,
@@ -16,9 +16,8 @@ from reproduction.studies.printed_tables import (
 from reproduction.studies.printed_tables import (
     claims_temperatures as printed_temperatures,
 )
-from reproduction.studies.printed_tables import from_m20_tables, m20_fig8, m20_table6, printed_tables
-from reproduction.studies.printed_tables.from_m20_tables import m20_cells
-from reproduction.studies.printed_tables.from_tables import rows_where
+from reproduction.studies.printed_tables import from_tables, m20_fig8, m20_table6, printed_tables
+from reproduction.studies.printed_tables.from_tables import m20_cells, rows_where
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def change(monkeypatch):
             chosen &= cells[name] == wanted
         assert chosen.any()
         cells.loc[chosen, column] = value
-        monkeypatch.setattr(from_m20_tables, "printed_tables", lambda: cells)
+        monkeypatch.setattr(from_tables, "printed_tables", lambda: cells)
 
     return put
 
