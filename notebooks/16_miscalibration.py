@@ -90,10 +90,10 @@ from reproduction.studies.epochs.confident import (
     confidence_where_agreed,
     confident_shares,
 )
-from reproduction.studies.epochs.follow import follow
 from reproduction.studies.epochs.while_training import (
     describe_followed,
     ece_of_histories,
+    follow,
     gradient_norms_at,
     histories,
     last_mistakes,

@@ -83,14 +83,17 @@ from reproduction.studies.calibrators.calibrators_compared import (
     difference_to_focal,
 )
 from reproduction.studies.calibrators.figures import valley_figure
-from reproduction.studies.calibrators.valley import GAMMAS, nll_surface, search_valley, valley_factor
-from reproduction.studies.calibrators.valley_views import (
+from reproduction.studies.calibrators.valley import (
+    GAMMAS,
     cheap_searches,
     count_searched,
     minus_full,
     negative_by_loss,
+    nll_surface,
     over_training_gamma,
     say_missing,
+    search_valley,
+    valley_factor,
 )
 from reproduction.studies.shared.over_seeds import correct_together, format_mean_sd
 from reproduction.studies.shared.recorded import (

@@ -49,9 +49,8 @@ def _contrast(other: str, metric: str, losses: tuple[str, ...]) -> Contrast:
     """Focal temperature scaling minus another method, both by their first objective; -1: KK24 claims it improves."""
     ours, theirs = (Setting(losses, method, METHODS[method].first) for method in (FOCAL, other))
     primary = (other, metric) == ("temperature", "nll")
-    return Contrast(
-        "proper scores", f"{in_words(metric)} against {_SCALINGS[other]}", metric, ours, theirs, -1, primary
-    )
+    name = f"{in_words(metric)} against {_SCALINGS[other]}"
+    return Contrast("proper scores", name, metric, ours, theirs, -1, primary)
 
 
 CALIBRATOR_CONTRASTS, FIRST_CONTRASTS = (

@@ -19,6 +19,7 @@ from reproduction.studies.shared.from_runs import (
     paired,
     results,
     runs_if_trained,
+    say_sign,
     signed_by_seed,
     signed_if_any,
     with_gamma,
@@ -32,6 +33,7 @@ GAMMAS = (1.0, 2.0, 3.0)  # M20's
 RECORDED = "cifar10-record"
 ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
 KEPT = 0.95  # the confidence on correctly classified samples that M20 has
+_KEPT = f"confidence on correctly classified test samples minus {KEPT:g}"
 add_reading = Rows(CHAPTER, "our reading", needs="runs")
 add_quoted = Rows(CHAPTER, "quoted")
 add_ours = Rows(CHAPTER, "ours", needs="runs")
@@ -44,17 +46,11 @@ def per_seed(quantity: Callable[[Result], float], gamma: float) -> np.ndarray:
 
 def _against_cross_entropy(name: str, quantity: Callable[[Result], float], sign: int) -> tuple[Measurement, ...]:
     """For each of M20's gammas, focal minus cross-entropy, paired over seeds."""
-    claimed = "positive" if sign > 0 else "negative"
-    return tuple(
-        paired(
-            rf"{name}, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)",
-            claimed,
-            per_seed(quantity, gamma),
-            per_seed(quantity, 0.0),
-            sign,
-        )
-        for gamma in GAMMAS
-    )
+    base, parts = per_seed(quantity, 0.0), []
+    for gamma in GAMMAS:
+        what = rf"{name}, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)"
+        parts.append(paired(what, say_sign(sign), per_seed(quantity, gamma), base, sign))
+    return tuple(parts)
 
 
 def _of_test(result: Result, column: str) -> np.ndarray:
@@ -157,7 +153,7 @@ def fig3_confidence_kept() -> Evidence:
     parts = []
     for gamma in (0.0, *GAMMAS):
         above = [_right(run) - KEPT for run in with_gamma(runs, gamma)]
-        quantity = rf"confidence on correctly classified test samples minus {KEPT:g}, $\gamma = {gamma:g}$"
+        quantity = rf"{_KEPT}, $\gamma = {gamma:g}$"
         parts.append(signed_if_any(quantity, "positive", above, 1))
     return All(tuple(parts))
 
@@ -173,11 +169,8 @@ def fig3_confidence_here() -> Evidence:
     parts = []
     for gamma, sign in ((0.0, 1), (1.0, 1), (2.0, -1), (3.0, -1)):
         above = per_seed(_right, gamma) - KEPT
-        quantity = (
-            rf"confidence on correctly classified test samples minus {KEPT:g}, $\gamma = {gamma:g}$ (Fashion-MNIST)"
-        )
-        claimed = "positive" if sign > 0 else "negative"
-        parts.append(signed_by_seed(quantity, claimed, above, sign, said="asked"))
+        quantity = rf"{_KEPT}, $\gamma = {gamma:g}$ (Fashion-MNIST)"
+        parts.append(signed_by_seed(quantity, say_sign(sign), above, sign, said="asked"))
     return All(tuple(parts))
 
 

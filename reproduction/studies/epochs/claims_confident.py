@@ -16,6 +16,7 @@ from reproduction.studies.shared.from_runs import (
     SIZE,
     paired,
     results,
+    say_sign,
     signed_by_seed,
     values_by_seed,
 )
@@ -60,7 +61,7 @@ def _against_cross_entropy(
     for gamma in gammas:
         focal, base = (values_by_seed(frame, column, gamma=g, stage=stage, **where) for g in (gamma, 0.0))
         quantity = rf"{name} {stage} temperature scaling, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)"
-        yield paired(quantity, "positive" if sign > 0 else "negative", focal, base, sign, "claimed")
+        yield paired(quantity, say_sign(sign), focal, base, sign, "claimed")
 
 
 # Shares of the test samples with a confidence of 0.99 or more; gamma = 3 is m20.table6_before's.

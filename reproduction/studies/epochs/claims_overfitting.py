@@ -20,6 +20,7 @@ from reproduction.studies.shared.from_runs import (
     over_seeds,
     results,
     runs_if_trained,
+    say_sign,
     signed_by_seed,
     signed_if_any,
     with_gamma,
@@ -29,6 +30,7 @@ CHAPTER = "16_miscalibration"
 TAKEN = rf"cross-entropy, from the fifth epoch to the last; {SIZE}, a constant learning rate"
 HIGHEST_BIN = 0.96  # the last of 25
 LEARNT = 0.01  # training error
+ECE = "test ECE (equal mass, a fraction)"
 add_reading = Rows(CHAPTER, "our reading", needs="runs")
 add_ours = Rows(CHAPTER, "ours", needs="runs")
 
@@ -61,8 +63,7 @@ def change(name: str, column: str, sign: int, split: str = "test", *, while_any:
     changes = np.array([float(h.iloc[-1] - h.iloc[0]) for h in histories])
     last = "last epoch with such a sample" if while_any else "last epoch"
     quantity = f"{name}, {last} minus fifth (Fashion-MNIST, cross-entropy)"
-    claimed = "positive" if sign > 0 else "negative"
-    return signed_by_seed(quantity, claimed, changes, sign)
+    return signed_by_seed(quantity, say_sign(sign), changes, sign)
 
 
 # Three changes: of all training samples, the correctly classified and the others, while there are any.
@@ -104,7 +105,7 @@ add_reading(
     "M20 section 3, Fig. 1 (c)",
     r"'After epoch 150, the test set ECE rises, indicating that the network is becoming miscalibrated.' "
     r"(Taken as: ECE of equal mass, by sign, " + TAKEN + ".)",
-    lambda: change("test ECE (equal mass, a fraction)", "adaptive_ece", 1),
+    lambda: change(ECE, "adaptive_ece", 1),
 )
 
 # Two changes.
@@ -217,16 +218,11 @@ def rise_after_perfect(history: pd.DataFrame) -> float:
 )
 def nll_overfits_not_error() -> Evidence:
     """Three changes, a number a seed."""
+    asked = {"nll": ("test NLL", 1), "adaptive_ece": (ECE, 1), "error": ("test error", -1)}
     parts = []
-    asked = (
-        ("nll", "test NLL", 1),
-        ("adaptive_ece", "test ECE (equal mass, a fraction)", 1),
-        ("error", "test error", -1),
-    )
-    for column, what, sign in asked:
+    for column, (what, sign) in asked.items():
         quantity = f"{what}, last epoch minus that of the lowest test NLL (Fashion-MNIST, cross-entropy)"
-        claimed = "positive" if sign > 0 else "negative"
-        parts.append(signed_by_seed(quantity, claimed, changes_after_lowest(column), sign, said="asked"))
+        parts.append(signed_by_seed(quantity, say_sign(sign), changes_after_lowest(column), sign, said="asked"))
     return All(tuple(parts))
 
 

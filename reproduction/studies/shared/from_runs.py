@@ -116,6 +116,10 @@ def over_seeds(values: Any) -> str:
     return say_seeds(len(values))
 
 
+def say_sign(sign: int) -> str:
+    return "positive" if sign > 0 else "negative"
+
+
 def signed_by_seed(quantity: str, printed: str, values: Any, sign: int, said: str = "printed") -> Measurement:
     """The mean of values, one a seed, against the sign claimed."""
     found = Measurement.signed(quantity, printed, t_interval(values), sign, over_seeds(values))
@@ -137,9 +141,8 @@ def contrast_by_seed(
     """
     sign = contrast.claimed if sign is None else sign
     values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-    printed = "positive" if sign > 0 else "negative"
     interval = interval_over_seeds(values, contrast.metric)
-    return replace(Measurement.signed(quantity, printed, interval, sign, over_seeds(values)), said=said)
+    return replace(Measurement.signed(quantity, say_sign(sign), interval, sign, over_seeds(values)), said=said)
 
 
 def measure_among(
