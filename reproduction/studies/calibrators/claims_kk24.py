@@ -53,7 +53,7 @@ def _by_network(metric: str, said: str = "printed") -> Evidence:
             part = contrast_by_seed(quantity, table[table["model"] == row.model], contrast, said)
             corrected = f"p = {row.p_adjusted:.2g} by Holm over all {len(found)} contrasts of the record"
             parts.append(replace(part, remark=corrected))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 def against(method: str, metric: str = "nll") -> Measurement:

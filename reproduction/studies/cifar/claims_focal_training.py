@@ -66,7 +66,7 @@ add_reading(
     rf"increases significantly after epoch 150, the rise in NLL for the networks trained on focal loss is much less "
     rf"severe.' (Taken as: a smaller rise from the fifth epoch to the last, by sign, how much is not judged, for each "
     rf"of $\gamma = 1, 2, 3$; {SIZE}.)",
-    lambda: All(_against_cross_entropy("rise of the test NLL of misclassified samples", _rise_of_wrong, -1)),
+    lambda: All.of(*_against_cross_entropy("rise of the test NLL of misclassified samples", _rise_of_wrong, -1)),
 )
 
 
@@ -82,8 +82,8 @@ add_reading(
     rf"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal loss than "
     rf"for cross-entropy.' (Taken as: higher on average over the evaluated epochs, for each of $\gamma = 1, 2, 3$; "
     rf"{SIZE}.)",
-    lambda: All(
-        _against_cross_entropy(
+    lambda: All.of(
+        *_against_cross_entropy(
             "mean over epochs of the softmax entropy of misclassified test samples",
             lambda r: float(_of_test(r, "entropy_wrong").mean()),
             1,
@@ -115,7 +115,7 @@ add_reading(
     rf"'The probabilities predicted for the correct classes for misclassified test samples are slightly higher for "
     rf"focal loss than for cross-entropy.' (Taken as: higher at the end of training, for each of $\gamma = 1, 2, 3$; "
     rf"how much is 'slightly' is not judged; {SIZE}.)",
-    lambda: All(_against_cross_entropy("probability of the true class, misclassified test samples", _wrong, 1)),
+    lambda: All.of(*_against_cross_entropy("probability of the true class, misclassified test samples", _wrong, 1)),
 )
 
 
@@ -132,7 +132,7 @@ def fig3_true_class_right() -> Evidence:
     nll = _against_cross_entropy(
         "NLL of correctly classified test samples", lambda r: float(_of_test(r, "nll_right")[-1]), 1
     )
-    return All((*probability, *nll))
+    return All.of(*probability, *nll)
 
 
 @add_quoted(
@@ -155,7 +155,7 @@ def fig3_confidence_kept() -> Evidence:
         above = [_right(run) - KEPT for run in with_gamma(runs, gamma)]
         quantity = rf"{_KEPT}, $\gamma = {gamma:g}$"
         parts.append(signed_if_any(quantity, "positive", above, 1))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 @add_ours(
@@ -171,7 +171,7 @@ def fig3_confidence_here() -> Evidence:
         above = per_seed(_right, gamma) - KEPT
         quantity = rf"{_KEPT}, $\gamma = {gamma:g}$ (Fashion-MNIST)"
         parts.append(signed_by_seed(quantity, say_sign(sign), above, sign, said="asked"))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 def _recorded(loss: str, other: str, printed: PrintedEffect) -> Measurement:
@@ -192,7 +192,7 @@ def gamma_order_here() -> Evidence:
     """Two differences over seeds, against those that Table 7 prints."""
     dataset = read_planned(RECORDED)[0].dataset
     pairs = (("focal 3", "focal 2"), ("focal 2", "focal 1"))
-    return All(tuple(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
+    return All.of(*(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
 
 
 # A difference over seeds; no size is printed.

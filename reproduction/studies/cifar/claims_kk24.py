@@ -84,12 +84,12 @@ def gains_of_rows(runs: str = RUNS) -> dict[str, Measurement]:
 
 def every_loss(runs: str = RUNS) -> Evidence:
     """Each loss with a row, on its own."""
-    return All(tuple(gains_of_rows(runs).values()))
+    return All.of(*gains_of_rows(runs).values())
 
 
 def verdict_with_all_losses(runs: str = RUNS) -> Verdict:
     """Of the same claim, asked of every loss of KK24 section 5.1 that was trained."""
-    return All(tuple(gains_by_loss(runs).values())).verdict
+    return All.of(*gains_by_loss(runs).values()).verdict
 
 
 def change_of_ece_by_gamma(runs: str = RUNS) -> Measurement:
@@ -179,6 +179,6 @@ def table1_gamma_printed() -> Evidence:
     parts = [rows_where("legible rows with a lower ECE than cross-entropy's", change["adaptive_ece"] < 0, 4)]
     parts.append(rows_where("legible rows on Tiny-ImageNet with a lower error", error.loc["Tiny-ImageNet"] < 0, 3))
     more = float(error["CIFAR-10", "focal 7"])
-    return All(
-        (*parts, Measurement("error of focal 7 on CIFAR-10, minus cross-entropy's", "1.9", more, 1.9, said="claimed"))
+    return All.of(
+        *parts, Measurement("error of focal 7 on CIFAR-10, minus cross-entropy's", "1.9", more, 1.9, said="claimed")
     )

@@ -62,7 +62,7 @@ def _settings(loss: str, stage: str) -> tuple[Setting, Setting]:
 
 def before(runs: str = RUNS) -> Evidence:
     """Both of M20's losses as trained; networks smaller than the paper's four, and 16 epochs of 350."""
-    return All(tuple(against_cross_entropy(loss, "pre", runs) for loss in ("focal 3", "flsd-53")))
+    return All.of(*(against_cross_entropy(loss, "pre", runs) for loss in ("focal 3", "flsd-53")))
 
 
 def after_fixed(runs: str = RUNS) -> Evidence:
@@ -207,5 +207,5 @@ add_reading(
     "l25.cifar10_focal",
     "L25 Table 4, on CIFAR-10",
     f"Before temperature scaling FCL has a lower ECE (equal width) than FLSD-53 and dual focal loss. {OF_L25}",
-    lambda: All(tuple(_fcl_against(loss) for loss in ("FLSD-53", "dual focal"))),
+    lambda: All.of(*(_fcl_against(loss) for loss in ("FLSD-53", "dual focal"))),
 )

@@ -176,7 +176,7 @@ add_reading(
     r"temperature chosen by itself, from 0.1 to 10 in steps of 0.1 as M20's for ECE, in KK24's steps of 0.01 to 5 for "
     r"AdaECE; mean over cross-entropy, $\gamma = 1, 2, 3$ and FLSD-53. Here: AirBench CNN, 45,000 training images, 16 "
     r"epochs.)",
-    lambda: All(tuple(by_itself_minus_by_nll(metric) for metric in ("ece", "adaptive-ece"))),
+    lambda: All.of(*(by_itself_minus_by_nll(metric) for metric in ("ece", "adaptive-ece"))),
     needs=f"results/{RECORDED}",
 )
 

@@ -58,7 +58,7 @@ def _temperature(gamma: float) -> np.ndarray:
 def ce_overconfident() -> Evidence:
     """Confidence minus accuracy on test above 0; on train within one point."""
     test = _gap(0.0, "confidence", "test"), _gap(0.0, "accuracy", "test")
-    return All((paired("confidence - accuracy on test", "> 0", *test, 1), _near_zero(0.0, "gap", 0.01)))
+    return All.of(paired("confidence - accuracy on test", "> 0", *test, 1), _near_zero(0.0, "gap", 0.01))
 
 
 def _near_zero(gamma: float, column: str, within: float) -> Measurement:
@@ -105,7 +105,7 @@ add_paraphrased(
     "KK24 Abstract, sections 1 and 6",
     f"Focal loss pushes the model to underconfident predictions on the training data. (Taken as: accuracy less "
     f"confidence is above 0, and above that of cross-entropy; 'slightly', section 6, is not judged. {SIZE}.)",
-    lambda: All(tuple(part for g in focal_gammas(gaps()) for part in _underconfident(g))),
+    lambda: All.of(*(part for g in focal_gammas(gaps()) for part in _underconfident(g))),
 )
 
 
@@ -125,7 +125,7 @@ add_reading(
     "KK24 sections 3.2 and 4.1",
     rf"After the map with the $\gamma$ of training, training predictions are calibrated as those of cross-entropy "
     rf"are. (Taken as: a mean gap of at most half a point. {SIZE}.)",
-    lambda: All(tuple(_near_zero(g, "mapped_gap", 0.005) for g in focal_gammas(gaps()))),
+    lambda: All.of(*(_near_zero(g, "mapped_gap", 0.005) for g in focal_gammas(gaps()))),
 )
 
 
@@ -142,7 +142,7 @@ def focal_temperature_near_one() -> Evidence:
     for g in focal_gammas(temperatures()):
         quantity = rf"$|\log T|$, cross-entropy minus $\gamma = {g:g}$"
         parts.append(paired(quantity, "> 0", base, np.abs(np.log(_temperature(g))), 1))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 @add_ours(
@@ -158,7 +158,7 @@ def generalisation_compensation() -> Evidence:
         ratio = t_interval(values_by_seed(temperatures(), "mapped_temperature", gamma=g) / base)
         quantity = rf"$T/T_{{CE}}$ after the map, $\gamma = {g:g}$"
         parts.append(Measurement.near(quantity, "1", ratio, 1.0, COMPENSATION, over_seeds(base), said="claimed"))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 @add_ours(
@@ -177,7 +177,7 @@ def compensation_one_temperature() -> Evidence:
         quantity = rf"$T_{{\gamma={g:g}}}/T_{{CE}}$ against the map of {classes()} classes"
         apart, over = COMPENSATION * expected, over_seeds(base)
         parts.append(Measurement.near(quantity, f"{expected:.3f}", ratio, expected, apart, over, said="predicted"))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 @add_reading(
@@ -193,11 +193,9 @@ def gamma_trades_accuracy() -> Evidence:
     ece, other_ece = (values_by_seed(scaled, "adaptive_ece", gamma=g) for g in (0.0, top))
     accuracy, other_accuracy = (_gap(g, "accuracy", "test") for g in (0.0, top))
     against = rf"on test, cross-entropy minus $\gamma = {top:g}$"
-    return All(
-        (
-            paired(f"adaptive ECE (equal mass) after temperature scaling {against}", "> 0", ece, other_ece, 1),
-            paired(f"accuracy {against}", "> 0", accuracy, other_accuracy, 1),
-        )
+    return All.of(
+        paired(f"adaptive ECE (equal mass) after temperature scaling {against}", "> 0", ece, other_ece, 1),
+        paired(f"accuracy {against}", "> 0", accuracy, other_accuracy, 1),
     )
 
 
@@ -218,7 +216,7 @@ def table1_ece() -> Evidence:
         gain = paired_t_interval(focal, plain).scaled(100)
         quantity = rf"change of adaptive ECE (equal mass), in points, trained with $\gamma = {g:g}$"
         parts.append(Measurement.signed(quantity, "< 0", gain, -1, over_seeds(plain)))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 def _relative_change(column: str, ours: dict[str, str], theirs: dict[str, str]) -> np.ndarray:
@@ -289,7 +287,7 @@ def temperature_decreases() -> Evidence:
         slopes = np.polyfit(gammas, logs, 1)[0]
         quantity = rf"slope of $\log T$ over $\gamma$ of training, $T$ chosen by {criterion}"
         parts.append(signed_by_seed(quantity, "< 0", slopes, -1))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 def _gain_of_criterion(quantity: str, column: str, chosen: str, other: str) -> Measurement:
@@ -341,7 +339,7 @@ def fig8_linear() -> Evidence:
             parts.append(Measurement.signed(quantity, "> 0", paired_t_interval(r2, 0 * r2 + 0.95), 1, over_seeds(r2)))
     if parts and at_end:
         parts[-1] = replace(parts[-1], remark=f"Left out, at the end of the grid: {', '.join(at_end)}")
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 @add_fts(

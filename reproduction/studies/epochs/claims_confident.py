@@ -71,7 +71,7 @@ add_ours(
     rf"'$|S_{{99}}|$ for the focal loss model is much lower than for the cross-entropy' model 'before temperature "
     rf"scaling'. (Taken as: lower, how much is not judged, for $\gamma = 1$ and $2$, where M20 has {M20_TABLE_6}; "
     rf"{SIZE}. For $\gamma = 3$: m20.table6_before.)",
-    lambda: All(tuple(_against_cross_entropy("share above 0.99", shares(), "share", -1, "before", GAMMAS[:2]))),
+    lambda: All.of(*_against_cross_entropy("share above 0.99", shares(), "share", -1, "before", GAMMAS[:2])),
 )
 
 # Shares of the test samples with a confidence of 0.99 or more.
@@ -80,7 +80,7 @@ add_ours(
     "M20 section 6, on Table 6, taken further",
     f"'However, after temperature scaling, $|S_{{99}}|$ for focal loss is significantly higher than for' "
     f"cross-entropy. (MMCE was not run. Taken as: higher, how much is not judged, {HERE}.)",
-    lambda: All(tuple(_against_cross_entropy("share above 0.99", shares(), "share", 1, "after"))),
+    lambda: All.of(*_against_cross_entropy("share above 0.99", shares(), "share", 1, "after")),
 )
 
 
@@ -102,14 +102,14 @@ add_ours(
     "m20.fig8_wrong_before_here",
     "M20 App. F, Fig. 8, before temperature scaling, asked of the book's networks",
     rf"{MISTAKES}, before temperature scaling, {ALIKE.format(HERE_BEFORE)}",
-    lambda: All(tuple(_on_mistakes("before"))),
+    lambda: All.of(*_on_mistakes("before")),
 )
 
 add_ours(
     "m20.fig8_wrong_after_here",
     "M20 App. F, Fig. 8, after temperature scaling, asked of the book's networks",
     rf"{MISTAKES}, after temperature scaling, {ALIKE.format(HERE)}",
-    lambda: All(tuple(_on_mistakes("after"))),
+    lambda: All.of(*_on_mistakes("after")),
 )
 
 

@@ -73,12 +73,10 @@ add_reading(
     "'The average train NLL (for both correctly and incorrectly classified training samples) broadly decreases "
     "throughout training.' (Taken as: by sign, of all, of the correctly classified and of the misclassified, "
     r"of which the last epoch is the last evaluated one that has any; " + TAKEN + ".)",
-    lambda: All(
-        (
-            change("train NLL", "nll", -1, "train"),
-            change("train NLL of correctly classified samples", "nll_right", -1, "train"),
-            change("train NLL of misclassified samples", "nll_wrong", -1, "train", while_any=True),
-        )
+    lambda: All.of(
+        change("train NLL", "nll", -1, "train"),
+        change("train NLL of correctly classified samples", "nll_right", -1, "train"),
+        change("train NLL of misclassified samples", "nll_wrong", -1, "train", while_any=True),
     ),
 )
 
@@ -90,12 +88,10 @@ add_reading(
     "test NLL'; this 'is caused only by the incorrectly classified samples, as the average NLL for the correctly "
     "classified samples continues "
     r"to decrease'. (Taken as: by sign, " + TAKEN + ".)",
-    lambda: All(
-        (
-            change("test NLL", "nll", 1),
-            change("test NLL of misclassified samples", "nll_wrong", 1),
-            change("test NLL of correctly classified samples", "nll_right", -1),
-        )
+    lambda: All.of(
+        change("test NLL", "nll", 1),
+        change("test NLL of misclassified samples", "nll_wrong", 1),
+        change("test NLL of correctly classified samples", "nll_right", -1),
     ),
 )
 
@@ -115,11 +111,9 @@ add_reading(
     "'The entropies of the softmax distributions for both the correctly and incorrectly classified test samples "
     "decrease throughout training (in "
     r"other words, the distributions get peakier).' (Taken as: by sign, " + TAKEN + ".)",
-    lambda: All(
-        (
-            change("softmax entropy of correctly classified test samples", "entropy_right", -1),
-            change("softmax entropy of misclassified test samples", "entropy_wrong", -1),
-        )
+    lambda: All.of(
+        change("softmax entropy of correctly classified test samples", "entropy_right", -1),
+        change("softmax entropy of misclassified test samples", "entropy_wrong", -1),
     ),
 )
 
@@ -148,7 +142,7 @@ def fig1_training_error() -> Evidence:
     )
     rise = "training error between the drops, mean over the second half of the epochs minus the first"
     after = Measurement("largest training error after the second drop", "0", max(left), 0.0)
-    return All((signed_if_any(rise, "positive", rises, 1), after))
+    return All.of(signed_if_any(rise, "positive", rises, 1), after)
 
 
 def error_around_drops(history: pd.DataFrame, drops: Sequence[int]) -> tuple[float, float]:
@@ -223,7 +217,7 @@ def nll_overfits_not_error() -> Evidence:
     for column, (what, sign) in asked.items():
         quantity = f"{what}, last epoch minus that of the lowest test NLL (Fashion-MNIST, cross-entropy)"
         parts.append(signed_by_seed(quantity, say_sign(sign), changes_after_lowest(column), sign, said="asked"))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 def changes_after_lowest(column: str) -> np.ndarray:

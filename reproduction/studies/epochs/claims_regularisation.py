@@ -85,7 +85,7 @@ def weight_norm_early() -> Evidence:
             ahead = norms_at(runs, gamma, epoch) - norms_at(runs, 0.0, epoch)
             quantity = rf"norm of the last layer after epoch {epoch}, $\gamma = {gamma:g}$ minus cross-entropy"
             parts.append(signed_if_any(quantity, say_sign(sign), ahead, sign))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 def norms_at(runs: Sequence[Result], gamma: float, epoch: int) -> np.ndarray:
@@ -198,7 +198,7 @@ def _leads(name: str, column: str, sign: int, late: bool = False) -> Iterator[Me
 )
 def gains_faster() -> Evidence:
     """Means over training samples, paired over seeds."""
-    return All(tuple(_leads("mean probability of the true class", "true_class", 1)))
+    return All.of(*_leads("mean probability of the true class", "true_class", 1))
 
 
 @add_reading(
@@ -213,4 +213,4 @@ def gains_faster() -> Evidence:
 def weights_lead_then_trail() -> Evidence:
     """Norms of the last layer, paired over seeds."""
     name = "norm of the last layer"
-    return All((*_leads(name, "weight_norm", 1), *_leads(name, "weight_norm", -1, late=True)))
+    return All.of(*_leads(name, "weight_norm", 1), *_leads(name, "weight_norm", -1, late=True))

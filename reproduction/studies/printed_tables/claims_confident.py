@@ -43,7 +43,7 @@ add_reading(
     "'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy or MMCE models before temperature "
     "scaling. However, after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for both "
     "MMCE and cross-entropy.' (Taken as: lower and higher, for both networks of Table 6; by how much is not judged.)",
-    lambda: AsPrinted((*_compared("pre", -1), *_compared("post", 1))),
+    lambda: AsPrinted.of(*_compared("pre", -1), *_compared("post", 1)),
 )
 
 
@@ -66,7 +66,7 @@ def table6_temperatures() -> Evidence:
         for loss in ("cross-entropy", "mmce"):
             value = float(row[loss])
             parts.append(Measurement(f"T of {loss}, {network}", "2.5 to 2.8", value, holds=2.5 <= value <= 2.8))
-    return AsPrinted((*parts, *_falls()))
+    return AsPrinted.of(*parts, *_falls())
 
 
 def _falls() -> Iterator[Measurement]:
@@ -103,8 +103,8 @@ def _fig8(
 def fig8_right() -> Evidence:
     """The lowest of them."""
     focal = confidences(True)["flsd-53"]
-    return AsPrinted(
-        tuple(
+    return AsPrinted.of(
+        *(
             _fig8(
                 True, s, "lowest confidence of focal loss", "above 0.95", float(focal[s].min()), VERY_CONFIDENT.__lt__
             )
@@ -125,7 +125,7 @@ def fig8_wrong() -> Evidence:
     wide = confidences(False)
     gap = wide["cross-entropy"] - wide["flsd-53"]
     quantity = "smallest gap of confidence, cross-entropy minus focal loss,"
-    return AsPrinted(tuple(_fig8(False, s, quantity, "positive", float(gap[s].min()), lambda v: v > 0) for s in STAGES))
+    return AsPrinted.of(*(_fig8(False, s, quantity, "positive", float(gap[s].min()), lambda v: v > 0) for s in STAGES))
 
 
 @add_ours(
@@ -146,7 +146,7 @@ def fig8_wrong_counted() -> Evidence:
         found = float(four["flsd-53"].mean())
         quantity = "mean confidence of focal loss"
         parts.append(_fig8(False, stage, quantity, f"{mean:.2f}", found, partial(_rounds_to, mean)))
-    return AsPrinted(tuple(parts))
+    return AsPrinted.of(*parts)
 
 
 def _rounds_to(printed: float, value: float) -> bool:
@@ -166,11 +166,9 @@ def fig8_cross_entropy() -> Evidence:
     wide = confidences(False)["cross-entropy"]
     before, after = (float(wide[stage].mean()) for stage in STAGES)
     quantity = "mean confidence of cross-entropy"
-    return AsPrinted(
-        (
-            _fig8(False, "pre", quantity, "above 0.95", before, VERY_CONFIDENT.__lt__),
-            _fig8(False, "post", quantity, "lower than before", after, before.__gt__),
-        )
+    return AsPrinted.of(
+        _fig8(False, "pre", quantity, "above 0.95", before, VERY_CONFIDENT.__lt__),
+        _fig8(False, "post", quantity, "lower than before", after, before.__gt__),
     )
 
 
@@ -190,4 +188,4 @@ def fig8_brier() -> Evidence:
         difference = float(means["brier"] - means[["cross-entropy", "mmce"]].min())
         quantity = "mean confidence of Brier minus the lower of cross-entropy's and MMCE's"
         parts.append(_fig8(False, stage, quantity, "negative", difference, lambda v: v < 0))
-    return AsPrinted(tuple(parts))
+    return AsPrinted.of(*parts)

@@ -35,7 +35,7 @@ add_reading(
     "L25 section 5.1.1, Tables 4 to 7",
     r"'Overall, FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: before temperature "
     r"scaling it has the lowest ECE, smooth, adaptive and classwise ECE of seven losses in most rows of the printed tables.)",
-    lambda: All(tuple(rows_won("L25", table, "pre", "fcl") for table in TABLES)),
+    lambda: All.of(*(rows_won("L25", table, "pre", "fcl") for table in TABLES)),
     headline="overall FCL has the lowest ECE of seven losses before scaling, in the printed tables",
     instead=lambda _: rows_won_in_words("L25", "Table 4", "fcl"),
 )
@@ -46,7 +46,7 @@ add_reading(
     "L25 section 5.1.1, Tables 4 to 7",
     "'Post-T calibration error for FCL are also among the lowest.' (Taken as: lowest or second lowest of seven losses "
     "in most rows of the printed tables.)",
-    lambda: All(tuple(rows_won("L25", table, "post", "fcl", among=2) for table in TABLES)),
+    lambda: All.of(*(rows_won("L25", table, "post", "fcl", among=2) for table in TABLES)),
 )
 
 # Counted in the printed table.
@@ -55,7 +55,7 @@ add_ours(
     "L25 Table 4, row by row",
     "Of the seven losses FCL has the lowest ECE in 9 of 12 rows of Table 4 before temperature scaling, Tiny-ImageNet "
     "not among them, and in 10 of 12 after.",
-    lambda: All((rows_won("L25", "Table 4", "pre", "fcl", 9), rows_won("L25", "Table 4", "post", "fcl", 10))),
+    lambda: All.of(rows_won("L25", "Table 4", "pre", "fcl", 9), rows_won("L25", "Table 4", "post", "fcl", 10)),
 )
 
 
@@ -68,8 +68,8 @@ add_ours(
 def fcl_rows() -> Evidence:
     """Counted in the printed tables."""
     counts = {"Table 5": (9, 11), "Table 6": (8, 10), "Table 7": (9, 11)}
-    return All(
-        tuple(
+    return All.of(
+        *(
             rows_won("L25", table, stage, "fcl", count)
             for table, both in counts.items()
             for stage, count in zip(STAGES, both, strict=True)
@@ -86,7 +86,7 @@ def fcl_rows() -> Evidence:
 def outperforms() -> Evidence:
     """Means over the rows of the printed table."""
     others = ("brier", "mmce", "label-smoothing", "flsd-53")
-    return All(tuple(lower_mean("L25", "Table 4", stage, "fcl", other) for stage in STAGES for other in others))
+    return All.of(*(lower_mean("L25", "Table 4", stage, "fcl", other) for stage in STAGES for other in others))
 
 
 @add_ours(
@@ -104,7 +104,7 @@ def tiny_imagenet() -> Evidence:
     tied = losses_at_lowest("L25", TABLES[-1], "post", row)
     shared = Measurement("losses with the lowest classwise ECE, FCL among them", "4", len(tied), 4, said="claimed")
     among = Measurement.of_sign("FCL among these, 1 if so", float("fcl" in tied), 1)
-    return All((*before, *after, shared, among))
+    return All.of(*before, *after, shared, among)
 
 
 @add_reading(
@@ -117,7 +117,7 @@ def tiny_imagenet() -> Evidence:
 def resnet110_four() -> Evidence:
     """Rank among four losses in the row of Table 4 and of the table of errors."""
     row, losses = ("CIFAR-10", "ResNet-110"), ("cross-entropy", "flsd-53", "dual-focal", "fcl")
-    return All(tuple(rank_in_row("L25", table, "pre", row, "fcl", 1, losses) for table in ("Table 4", "error")))
+    return All.of(*(rank_in_row("L25", table, "pre", row, "fcl", 1, losses) for table in ("Table 4", "error")))
 
 
 @add_reading(
@@ -130,7 +130,7 @@ def resnet110_four() -> Evidence:
 def errors_lowest() -> Evidence:
     """Counted in the printed table."""
     datasets = (None, "CIFAR-100", "20 Newsgroups", "AG News")
-    return All(tuple(rows_won("L25", "error", "pre", "fcl", dataset=dataset) for dataset in datasets))
+    return All.of(*(rows_won("L25", "error", "pre", "fcl", dataset=dataset) for dataset in datasets))
 
 
 @add_ours(
@@ -142,7 +142,7 @@ def errors_rows() -> Evidence:
     """Counted in the printed table."""
     parts = {"CIFAR-100": 4, "CIFAR-10": 2, "FinSen": 0}
     by_dataset = [rows_won("L25", "error", "pre", "fcl", n, dataset=dataset) for dataset, n in parts.items()]
-    return All((rows_won("L25", "error", "pre", "fcl", 9), *by_dataset))
+    return All.of(rows_won("L25", "error", "pre", "fcl", 9), *by_dataset)
 
 
 # Counted in the printed table, each data set for itself.
@@ -152,8 +152,8 @@ add_reading(
     "'Across most datasets, FCL consistently achieves the highest AUROC' on data out of distribution. (Of two data "
     "sets, most are both. Taken as: on each it has the highest of seven losses for most of the four networks, before "
     "and after temperature scaling. How it stands in all rows together: l25.auroc_rows.)",
-    lambda: All(
-        tuple(
+    lambda: All.of(
+        *(
             rows_won("L25", "AUROC table", stage, "fcl", dataset=f"CIFAR-10/{name}")
             for name in ("CIFAR-10-C", "SVHN")
             for stage in STAGES
@@ -172,8 +172,8 @@ add_reading(
 def auroc_rows() -> Evidence:
     """Counted in the printed table."""
     parts = {None: 5, "CIFAR-10/SVHN": 2, "CIFAR-10/CIFAR-10-C": 3}
-    return All(
-        tuple(
+    return All.of(
+        *(
             rows_won("L25", "AUROC table", stage, "fcl", count, dataset=dataset)
             for stage in STAGES
             for dataset, count in parts.items()
@@ -188,12 +188,10 @@ add_reading(
     r"In contrast, the FCL model shows minimal change in calibration error after temperature scaling closing with 1.0.' (Taken as: in most rows of "
     r"Table 4 temperature scaling lowers the ECE of FLSD-53, and FCL has a temperature of 0.9 to 1.1; in most rows of each of Tables 4 to 7 it "
     r"changes the error of FCL by no more than that of FLSD-53. How much is 'significant' or 'minimal' is not judged.)",
-    lambda: All(
-        (
-            most_rows_lowered("L25", "Table 4", "flsd-53"),
-            rows_near_temperature("L25", "Table 4", "fcl", 0.9, 1.1),
-            *(rows_changed_no_more("L25", table, "fcl", "flsd-53") for table in TABLES),
-        )
+    lambda: All.of(
+        most_rows_lowered("L25", "Table 4", "flsd-53"),
+        rows_near_temperature("L25", "Table 4", "fcl", 0.9, 1.1),
+        *(rows_changed_no_more("L25", table, "fcl", "flsd-53") for table in TABLES),
     ),
 )
 
@@ -203,19 +201,17 @@ add_ours(
     "In 9 of 12 rows of Table 4 temperature scaling changes the ECE of FCL by no more than that of FLSD-53, and in 6 "
     "its temperature is 1. In the other three, on Tiny-ImageNet, 20 Newsgroups and FinSen, it changes it by more. So "
     "the mean change is 2.17 points for FCL and 2.08 for FLSD-53; the median is 0.1 and 0.615.",
-    lambda: All(
-        (
-            rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 9),
-            *(
-                rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 0, dataset=dataset)
-                for dataset in ("Tiny-ImageNet", "20 Newsgroups", "FinSen")
-            ),
-            rows_near_temperature("L25", "Table 4", "fcl", 1.0, 1.0, 6),
-            size_of_change("L25", "Table 4", "fcl", "mean", 2.17),
-            size_of_change("L25", "Table 4", "flsd-53", "mean", 2.08),
-            size_of_change("L25", "Table 4", "fcl", "median", 0.1),
-            size_of_change("L25", "Table 4", "flsd-53", "median", 0.615),
-        )
+    lambda: All.of(
+        rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 9),
+        *(
+            rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 0, dataset=dataset)
+            for dataset in ("Tiny-ImageNet", "20 Newsgroups", "FinSen")
+        ),
+        rows_near_temperature("L25", "Table 4", "fcl", 1.0, 1.0, 6),
+        size_of_change("L25", "Table 4", "fcl", "mean", 2.17),
+        size_of_change("L25", "Table 4", "flsd-53", "mean", 2.08),
+        size_of_change("L25", "Table 4", "fcl", "median", 0.1),
+        size_of_change("L25", "Table 4", "flsd-53", "median", 0.615),
     ),
 )
 
@@ -231,11 +227,9 @@ add_ours(
     "l25.l2_errors",
     "L25 Table 8, its errors",
     r"FCL with L2 has the lower test error in 5 of 8 rows of Table 8, with L1 in the others.",
-    lambda: All(
-        (
-            rows_lower("L25", "Table 8", "error", "fcl", "fcl-l1", 5),
-            rows_lower("L25", "Table 8", "error", "fcl-l1", "fcl", 3),
-        )
+    lambda: All.of(
+        rows_lower("L25", "Table 8", "error", "fcl", "fcl-l1", 5),
+        rows_lower("L25", "Table 8", "error", "fcl-l1", "fcl", 3),
     ),
 )
 
@@ -267,7 +261,7 @@ def newsgroups_moved() -> Evidence:
         ("ece", "brier", "mmce", ("post",)),
         ("adaptive-ece", "focal 3", "flsd-53", STAGES),
     ]
-    return All(tuple(_moved(metric, theirs, ours, stage) for metric, theirs, ours, stages in moves for stage in stages))
+    return All.of(*(_moved(metric, theirs, ours, stage) for metric, theirs, ours, stages in moves for stage in stages))
 
 
 def _moved(metric: str, theirs: str, ours: str, stage: str) -> Measurement:
@@ -290,12 +284,10 @@ def lambda_selected() -> Evidence:
     selected = {key: lam for key, (_, lam) in FCL_OF_L25.items()}
     at_half = sum(lam == 0.5 for lam in selected.values())
     texts = [lam for (_, network), lam in selected.items() if network == "gp-cnn-glove"]
-    return All(
-        (
-            Measurement(f"pairs with lambda 0.5, of {len(selected)}", "6", at_half, 6, said="claimed"),
-            Measurement("smallest lambda", "0.5", min(selected.values()), 0.5, said="claimed"),
-            Measurement(f"smallest lambda of {len(texts)} text networks", "3", min(texts), 3.0, said="claimed"),
-        )
+    return All.of(
+        Measurement(f"pairs with lambda 0.5, of {len(selected)}", "6", at_half, 6, said="claimed"),
+        Measurement("smallest lambda", "0.5", min(selected.values()), 0.5, said="claimed"),
+        Measurement(f"smallest lambda of {len(texts)} text networks", "3", min(texts), 3.0, said="claimed"),
     )
 
 

@@ -37,7 +37,7 @@ add_quoted = Rows(CHAPTER, "quoted")
 def flsd_broadly_lowest() -> Evidence:
     """Counted in the printed tables, of ECE and of adaptive ECE."""
     stages, tables = ("pre", "post"), ("Table 1", "Table 2")
-    return AsPrinted(tuple(rows_won("M20", table, stage, "flsd-53") for table in tables for stage in stages))
+    return AsPrinted.of(*(rows_won("M20", table, stage, "flsd-53") for table in tables for stage in stages))
 
 
 # Counted in the printed table.
@@ -46,8 +46,8 @@ add_ours(
     "M20 Table 1, row by row",
     r"Of these four losses focal loss with sample-dependent $\gamma$ (5, 3) has the lowest ECE in 7 of 10 rows of "
     r"Table 1 before temperature scaling, SST not among them, and in 9 of 10 after.",
-    lambda: AsPrinted(
-        (rows_won("M20", "Table 1", "pre", "flsd-53", 7), rows_won("M20", "Table 1", "post", "flsd-53", 9))
+    lambda: AsPrinted.of(
+        rows_won("M20", "Table 1", "pre", "flsd-53", 7), rows_won("M20", "Table 1", "post", "flsd-53", 9)
     ),
 )
 
@@ -58,7 +58,7 @@ add_reading(
     "'In almost all cases, networks trained with focal loss are more calibrated than those trained with cross-entropy "
     "loss, whilst having similar levels of accuracy.' (Of the first part, taken as: FLSD-53 has the lower ECE in at "
     "least 9 of the 10 rows of Table 1, before and after temperature scaling. For the second: m20.similar_accuracy.)",
-    lambda: AsPrinted(tuple(_almost_all(stage) for stage in SCALED)),
+    lambda: AsPrinted.of(*(_almost_all(stage) for stage in SCALED)),
 )
 
 
@@ -78,7 +78,7 @@ def _almost_all(stage: str) -> Measurement:
 def gamma_three_best() -> Evidence:
     """Means and rows of the printed table."""
     means = tuple(lower_mean("M20", "Table 7", "pre", "focal 3", other) for other in FIXED[:2])
-    return AsPrinted((*means, rows_won("M20", "Table 7", "pre", "focal 3", losses=FIXED)))
+    return AsPrinted.of(*means, rows_won("M20", "Table 7", "pre", "focal 3", losses=FIXED))
 
 
 add_ours(
@@ -86,11 +86,9 @@ add_ours(
     "M20 Table 7, row by row",
     r"Of $\gamma = 1, 2, 3$, $\gamma = 3$ has the lowest ECE in 8 of 10 rows of Table 7 before temperature scaling, "
     r"and in 5 of 10 after.",
-    lambda: AsPrinted(
-        (
-            rows_won("M20", "Table 7", "pre", "focal 3", 8, losses=FIXED),
-            rows_won("M20", "Table 7", "post", "focal 3", 5, losses=FIXED),
-        )
+    lambda: AsPrinted.of(
+        rows_won("M20", "Table 7", "pre", "focal 3", 8, losses=FIXED),
+        rows_won("M20", "Table 7", "post", "focal 3", 5, losses=FIXED),
     ),
 )
 
@@ -106,7 +104,7 @@ def fig3_errors() -> Evidence:
     """The largest of the four minus the smallest."""
     row: Any = m20_cells("error", "pre", ("cross-entropy", *FIXED)).loc[("CIFAR-10", "ResNet-50")]
     spread = float(row.max() - row.min())
-    return AsPrinted((Measurement("largest minus smallest error, points", "almost 0", spread, holds=spread <= 0.5),))
+    return AsPrinted.of(Measurement("largest minus smallest error, points", "almost 0", spread, holds=spread <= 0.5))
 
 
 @add_reading(
@@ -124,7 +122,7 @@ def similar_accuracy() -> Evidence:
     quantity = f"mean error over {len(gaps)} rows of M20 Table 3, flsd-53 minus cross-entropy, points"
     remark = f"Single rows: {gaps.min():+.2f} to {gaps.max():+.2f}"
     found = Measurement(quantity, "about 0", float(gaps.mean()), 0.0, 0.5, said="claimed", remark=remark)
-    return AsPrinted((found,))
+    return AsPrinted.of(found)
 
 
 @add_ours(
@@ -139,7 +137,7 @@ def least_error() -> Evidence:
     quantity = "rows of M20 Table 3{} where cross-entropy has the lowest error"
     on_cifar10 = lowest[lowest.index.get_level_values("dataset") == "CIFAR-10"]
     parts = (("", lowest, 5), (", CIFAR-10,", on_cifar10, 4))
-    return AsPrinted(tuple(rows_where(quantity.format(of), found, count) for of, found, count in parts))
+    return AsPrinted.of(*(rows_where(quantity.format(of), found, count) for of, found, count in parts))
 
 
 # Table 3 holds the authors' own results alone.

@@ -46,7 +46,7 @@ def _lower(metric: str, stage: str, loss: str, other: str, expected: int | None 
 def gamma_order() -> Evidence:
     """Two differences of printed numbers."""
     row: Any = m20_cells("ece", "pre", FIXED).loc[("CIFAR-10", "ResNet-50")]
-    return AsPrinted(tuple(_minus(row, more, less) for more, less in (("focal 3", "focal 2"), ("focal 2", "focal 1"))))
+    return AsPrinted.of(*(_minus(row, more, less) for more, less in (("focal 3", "focal 2"), ("focal 2", "focal 1"))))
 
 
 def _minus(row: pd.Series, loss: str, other: str) -> Measurement:
@@ -77,8 +77,8 @@ def gamma_order_counted() -> Evidence:
     quantity = "rows of M20 Table 7 where ECE falls from gamma 1 to 2 to 3 {}"
     counts = (rows_where(quantity.format(SCALED[s]), _ordered(s), n) for s, n in (("pre", 8), ("post", 4)))
     there = bool(_ordered("post")[("CIFAR-10", "ResNet-50")])
-    return AsPrinted(
-        (*counts, Measurement("ResNet-50 on CIFAR-10 among the latter", "no", there, holds=not there, said="claimed"))
+    return AsPrinted.of(
+        *counts, Measurement("ResNet-50 on CIFAR-10 among the latter", "no", there, holds=not there, said="claimed")
     )
 
 
@@ -89,7 +89,7 @@ add_reading(
     r"'For the sample-dependent $\gamma$ approach, we found the second policy (i.e. Focal Loss (sample-wise $\gamma$ "
     r"5,3))' 'to produce better results' than 5,3,2. (Taken as: ECE and AdaECE no higher in most rows of Tables 7 and "
     r"8, before and after temperature scaling.)",
-    lambda: AsPrinted(tuple(_lower(metric, stage, "flsd-53", "flsd-532") for metric in ECES for stage in STAGES)),
+    lambda: AsPrinted.of(*(_lower(metric, stage, "flsd-53", "flsd-532") for metric in ECES for stage in STAGES)),
 )
 
 add_reading(
@@ -99,7 +99,7 @@ add_reading(
     r"5,3,2)' 'to produce better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, "
     r"each asked apart; taken as: no higher in any row, before temperature scaling. For that after it: "
     r"m20.schedule_532_after.)",
-    lambda: AsPrinted(tuple(_lower(metric, "pre", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
+    lambda: AsPrinted.of(*(_lower(metric, "pre", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
 )
 
 add_reading(
@@ -109,7 +109,7 @@ add_reading(
     r"5,3,2)' 'to produce better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, "
     r"each asked apart; taken as: no higher in any row, after temperature scaling. For that before it: "
     r"m20.schedule_532_before.)",
-    lambda: AsPrinted(tuple(_lower(metric, "post", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
+    lambda: AsPrinted.of(*(_lower(metric, "post", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
 )
 
 
@@ -124,12 +124,10 @@ def schedule_532_counted() -> Evidence:
     second, first = SCHEDULED
     wide = m20_cells("ece", "post", SCHEDULED)
     ties = int((wide[first] == wide[second]).sum())
-    return AsPrinted(
-        (
-            _lower("ece", "post", first, second, 8),
-            Measurement("ties among these rows", "1", ties, 1, said="claimed"),
-            _lower("adaptive-ece", "post", first, second, 7),
-        )
+    return AsPrinted.of(
+        _lower("ece", "post", first, second, 8),
+        Measurement("ties among these rows", "1", ties, 1, said="claimed"),
+        _lower("adaptive-ece", "post", first, second, 7),
     )
 
 
@@ -169,7 +167,7 @@ def best_of_all() -> Evidence:
             difference = float(means["flsd-53"] - means[other])
             quantity = f"mean {name} of M20 {SCALED[stage]}, flsd-53 minus {other}, the best of {len(means) - 1} others"
             parts.append(Measurement.of_sign(quantity, difference, -1, remark))
-    return AsPrinted(tuple(parts))
+    return AsPrinted.of(*parts)
 
 
 @add_ours(
@@ -187,7 +185,7 @@ def best_of_all_counted() -> Evidence:
             lowest = wide[list(losses)].min(axis="columns") == wide.min(axis="columns")
             quantity = f"rows of M20 where ECE {SCALED[stage]} is lowest of ten losses for {' or '.join(losses)}"
             parts.append(rows_where(quantity, lowest, count))
-    return AsPrinted(tuple(parts))
+    return AsPrinted.of(*parts)
 
 
 # Means of printed numbers.
@@ -198,8 +196,8 @@ add_reading(
     r"$\gamma = 3$ and scheduled 5,3,2, which are in them, have a lower mean ECE and AdaECE than most of the three "
     r"baselines, before temperature scaling and after it, both of which the tables hold. Against the best baseline "
     r"alone before it: m20.other_focal_before.)",
-    lambda: AsPrinted(
-        tuple(_below_most(m, stage, loss) for stage in STAGES for m in ECES for loss in ("focal 3", "focal 5-3-2"))
+    lambda: AsPrinted.of(
+        *(_below_most(m, stage, loss) for stage in STAGES for m in ECES for loss in ("focal 3", "focal 5-3-2"))
     ),
 )
 
@@ -237,4 +235,4 @@ def other_focal_before() -> Evidence:
     named = Measurement(
         "ECEs of which Brier is the best baseline", "2", list(best.values()).count("brier"), 2, said="claimed"
     )
-    return AsPrinted((named, *compared))
+    return AsPrinted.of(named, *compared)

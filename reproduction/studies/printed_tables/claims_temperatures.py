@@ -48,8 +48,8 @@ add_reading(
     r"'For focal loss with sample-based $\gamma$ (refer Tab. 1 and Tab. 2), beside most other focal loss models, the "
     r"optimal temperatures are very close to 1, mostly lying between 0.9 and 1.1.' (Of sample-based $\gamma$, "
     r"FLSD-53, taken as: in most rows of either table.)",
-    lambda: AsPrinted(
-        tuple(
+    lambda: AsPrinted.of(
+        *(
             rows_where(f"{t} of M20: rows where T of flsd-53 is 0.9 to 1.1", _within(m, NEAR_ONE, "flsd-53"))
             for m, t in TABLES.items()
         )
@@ -70,8 +70,8 @@ def temperatures_other_focal() -> Evidence:
     losses = (FIXED[-1], SCHEDULED[-1])
     asked = (("ece", "Table 4", losses), ("adaptive-ece", "Table 5", losses), ("ece", "Table 7", OTHERS))
     quantity = "{} of M20: temperatures from 0.9 to 1.1 of {}"
-    return AsPrinted(
-        tuple(
+    return AsPrinted.of(
+        *(
             rows_where(quantity.format(table, ", ".join(of)), _within(metric, NEAR_ONE, *of), name_others=False)
             for metric, table, of in asked
         )
@@ -91,7 +91,7 @@ def temperatures_baselines() -> Evidence:
     """Counted in the printed tables; a remark names the others."""
     found = {metric: _within(metric, PRINTED_RANGE, "cross-entropy", "mmce") for metric in TABLES}
     quantity = "{} of M20: temperatures of cross-entropy and MMCE from 2.0 to 2.8"
-    return AsPrinted(tuple(rows_where(quantity.format(TABLES[m]), near) for m, near in found.items()))
+    return AsPrinted.of(*(rows_where(quantity.format(TABLES[m]), near) for m, near in found.items()))
 
 
 def _range_in_words(*losses: str) -> str:
@@ -115,7 +115,7 @@ def temperatures_higher() -> Evidence:
         for loss in ("cross-entropy", "mmce"):
             higher = wide[loss] > wide["flsd-53"]
             parts.append(rows_where(f"{table} of M20: rows where T of {loss} is the higher", higher, len(higher)))
-    return AsPrinted(tuple(parts))
+    return AsPrinted.of(*parts)
 
 
 @add_ours(
@@ -140,7 +140,7 @@ def temperatures_printed() -> Evidence:
         parts.append(Measurement(quantity, str(count), near, count, said="claimed"))
         for end, value, claimed in zip(("lowest", "highest"), (found.min(), found.max()), ends, strict=True):
             parts.append(Measurement(f"{end} of them", f"{claimed:g}", float(value), claimed, said="claimed"))
-    return AsPrinted(tuple(parts))
+    return AsPrinted.of(*parts)
 
 
 def _scaled_near_one(loss: str) -> pd.DataFrame:
@@ -166,8 +166,8 @@ def near_one_calibrated() -> Evidence:
     quantity = (
         "rows of M20 Table 1 with T of flsd-53 from 0.9 to 1.1 where its ECE falls by fewer {} than cross-entropy's"
     )
-    return AsPrinted(
-        tuple(rows_where(quantity.format(unit), f < e) for unit, (f, e) in (("points", falls), ("percent", shares)))
+    return AsPrinted.of(
+        *(rows_where(quantity.format(unit), f < e) for unit, (f, e) in (("points", falls), ("percent", shares)))
     )
 
 
@@ -184,7 +184,7 @@ def near_one_still_falls() -> Evidence:
     lowered = rows["post"] < 2 / 3 * rows["pre"]
     temperatures = m20_cells("ece", "post", ("flsd-53",), "temperature")["flsd-53"][rows.index]
     other = Measurement("T in the other row", "1", float(temperatures[~lowered].iloc[0]), 1.0, said="claimed")
-    return AsPrinted((rows_where(quantity, lowered, 6), other))
+    return AsPrinted.of(rows_where(quantity, lowered, 6), other)
 
 
 @add_reading(
@@ -204,7 +204,7 @@ def adaptive_brings_out() -> Evidence:
     values = [Measurement(f"{n} {cells}", f"{v}", float(e.loc[(*row, "cross-entropy")]), v) for n, e, v in example]
     low = ece < WELL_CALIBRATED
     quantity = "cells with ECE below 2 after temperature scaling where AdaECE is the higher"
-    return AsPrinted((*values, rows_where(quantity, adaptive[low] > ece[low], name_others=False)))
+    return AsPrinted.of(*values, rows_where(quantity, adaptive[low] > ece[low], name_others=False))
 
 
 def _both_eces(stage: str) -> tuple[pd.Series, pd.Series]:
@@ -222,14 +222,12 @@ def _both_eces(stage: str) -> tuple[pd.Series, pd.Series]:
 def adaptive_counted() -> Evidence:
     """Cell by cell."""
     after, before = _both_eces("post"), _both_eces("pre")
-    return AsPrinted(
-        (
-            rows_where(
-                "cells after temperature scaling where AdaECE is above ECE", after[1] > after[0], 30, name_others=False
-            ),
-            rows_where("cells before it where AdaECE is above ECE", before[1] > before[0], 7, name_others=False),
-            rows_where("cells before it where AdaECE is below ECE", before[1] < before[0], 21, name_others=False),
-        )
+    return AsPrinted.of(
+        rows_where(
+            "cells after temperature scaling where AdaECE is above ECE", after[1] > after[0], 30, name_others=False
+        ),
+        rows_where("cells before it where AdaECE is above ECE", before[1] > before[0], 7, name_others=False),
+        rows_where("cells before it where AdaECE is below ECE", before[1] < before[0], 21, name_others=False),
     )
 
 
@@ -260,4 +258,4 @@ def ce_temperature_printed() -> Evidence:
         )
         for dataset, t in (("CIFAR-10", 1.72), ("Tiny-ImageNet", 1.40))
     ]
-    return All((*counted, where, *printed))
+    return All.of(*counted, where, *printed)
