@@ -121,7 +121,7 @@ def difference_to_focal(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     return chosen.pivot_table(index="dataset", columns="method", values="difference", sort=False)
 
 
-def count_clear(table: pd.DataFrame, metric: str, level: float = 0.95) -> pd.DataFrame:
+def count_clear(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Networks on whose test samples a method is clearly better, or worse, than focal temperature scaling.
 
     Clearly: by Student's t over test samples, with Holm's correction over all networks and methods of the table.
@@ -129,7 +129,7 @@ def count_clear(table: pd.DataFrame, metric: str, level: float = 0.95) -> pd.Dat
     Returns:
         dataset, method, networks, better, worse.
     """
-    chosen = correct_together(table[(table["metric"] == metric) & (table["method"] != FOCAL)], level)
+    chosen = correct_together(table[(table["metric"] == metric) & (table["method"] != FOCAL)])
     chosen = chosen.assign(
         better=chosen["significant"] & (chosen["difference"] < 0),
         worse=chosen["significant"] & (chosen["difference"] > 0),

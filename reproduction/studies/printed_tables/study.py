@@ -80,7 +80,6 @@ def correlate_orders(
     pairs: Sequence[tuple[Column, Column]],
     permutations: int = 2000,
     seed: int = 0,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Kendall's tau between the orders that two columns give the losses: mean over networks, then over data sets.
 
@@ -100,7 +99,7 @@ def correlate_orders(
     for first, second in pairs:
         taus = [_taus(networks, permutations, rng) for networks in _by_dataset(own, first, second)]
         means = np.mean([t.mean(0) for t in taus], axis=0)  # as printed, then permuted
-        i = correlation_interval([float(t[:, 0].mean()) for t in taus], level=level)
+        i = correlation_interval([float(t[:, 0].mean()) for t in taus])
         p = float((np.abs(means) >= abs(means[0]) - 1e-12).mean())  # the printed order is one of them
         row = (" ".join(first), " ".join(second), len(taus), sum(map(len, taus)), i.estimate, i.low, i.high, p)
         found.append(row)
@@ -130,7 +129,7 @@ def _taus(networks: np.ndarray, permutations: int, rng: np.random.Generator) -> 
 _GAINS = ["difference", "low", "high", "p"]
 
 
-def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> pd.DataFrame:
+def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5) -> pd.DataFrame:
     """Adaptive ECE after focal temperature scaling (`fts`) minus after temperature scaling (`ts`), Welch's interval.
 
     The paper prints means and standard deviations, not the paired differences: seeds in common would narrow it.
@@ -140,7 +139,7 @@ def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> p
     both = ts.merge(fts, on=["dataset", "loss"], suffixes=("", "_fts"))
     names = ["adaptive_ece_fts", "adaptive_ece"]
     sides = zip(both[names].to_numpy(), both[["adaptive_ece_sd_fts", "adaptive_ece_sd"]].to_numpy(), strict=True)
-    found = [welch_interval((1, -1), means, deviations, seeds, level=level) for means, deviations in sides]
+    found = [welch_interval((1, -1), means, deviations, seeds) for means, deviations in sides]
     columns = pd.DataFrame([(i.estimate, i.low, i.high, t_p_value(i)) for i in found], both.index, _GAINS)
     named = both[["dataset", "loss"]].assign(ts=both["adaptive_ece"], fts=both["adaptive_ece_fts"])
     return named.join(columns).assign(p_adjusted=holm(columns["p"]))

@@ -5,7 +5,6 @@ focal grid workflow/grids/cifar10-resnet8.yaml --table table.parquet
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -185,23 +184,24 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
     write_whole(path, frame.to_parquet)
 
 
-def summarise(table: pd.DataFrame | Path) -> pd.DataFrame:
+def summarise(table: pd.DataFrame) -> pd.DataFrame:
     """Mean, standard deviation and number of seeds, a row each data set, model, loss, scaling and metric.
 
     Args:
-        table: what `measure` gives, or a parquet file or glob of files of it.
+        table: what `measure` gives.
 
     Raises:
         ValueError: rows of one seed that none of these tells apart; the message names the columns that do.
     """
-    groups = _read(table).groupby(_ROW[:-1], sort=False, dropna=False)
+    _require_apart(table)
+    groups = table.groupby(_ROW[:-1], sort=False, dropna=False)
     columns = {"mean": ("value", "mean"), "sd": ("value", "std"), "seeds": ("value", "size")}
     columns |= {name: (name, "mean") for name in ("temperature", "calibration_gamma")}
     found: pd.DataFrame = groups.agg(**columns).reset_index()
     return found
 
 
-def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: float = 0.95) -> pd.DataFrame:
+def contrast(table: pd.DataFrame, column: Column, baseline: str) -> pd.DataFrame:
     """Differences to the runs whose `column` is `baseline`, paired by seed, with Student's t interval over seeds.
 
     All else is equal in a pair: data set, model, metric, seed, and of loss, method and objective the other two.
@@ -218,17 +218,17 @@ def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: f
     Raises:
         ValueError: no rows have that baseline, or as `summarise`.
     """
-    runs = _read(table)
-    first, rest = runs[runs[column] == baseline], runs[runs[column] != baseline]
+    _require_apart(table)
+    first, rest = table[table[column] == baseline], table[table[column] != baseline]
     if first.empty:
         raise ValueError(
-            f"baseline must be a {column} of the table: {', '.join(runs[column].unique())}. Got {baseline!r}."
+            f"baseline must be a {column} of the table: {', '.join(table[column].unique())}. Got {baseline!r}."
         )
     shared = [key for key in _ROW if key != column and (key != "objective" or baseline != "none")]
     pairs = rest.merge(first[[*shared, "value"]], on=shared, suffixes=("", "_of_baseline"))
     found = []
     for key, part in pairs.groupby(_ROW[:-1], sort=False):
-        interval = t_interval_if_any(part["value"] - part["value_of_baseline"], level=level)
+        interval = t_interval_if_any(part["value"] - part["value_of_baseline"])
         p = t_p_value(interval) if interval.kind else np.nan
         found.append((*key, interval.estimate, interval.low, interval.high, len(part), p))
     return pd.DataFrame(found, columns=[*_ROW[:-1], "difference", "low", "high", "seeds", "p"])
@@ -255,25 +255,11 @@ def name_significant(found: pd.DataFrame) -> dict[str, list[str]]:
     return {side: list(found.loc[which & found["significant"], "loss"].map(in_words)) for side, which in sides.items()}
 
 
-def _read(table: pd.DataFrame | Path) -> pd.DataFrame:
-    """Of a path, also with wildcards, the rows of all files in the order of their names.
-
-    Raises:
-        FileNotFoundError: no such file.
-        ValueError: rows that _ROW does not tell apart.
-    """
-    if not isinstance(table, pd.DataFrame):
-        paths = sorted(glob.glob(str(table)))
-        if not paths:
-            raise FileNotFoundError(f"a table must be there: {table}. Got no such file.")
-        table = pd.concat(map(pd.read_parquet, paths), ignore_index=True)
-    if (alike := table.duplicated(_ROW, keep=False)).any():
-        _refuse(table[alike])
-    return table
-
-
-def _refuse(alike: pd.DataFrame) -> None:
-    """Rows that _ROW does not tell apart, as means and pairs would take them for seeds."""
+def _require_apart(table: pd.DataFrame) -> None:
+    """Refuses rows that _ROW does not tell apart, as means and pairs would take them for seeds."""
+    alike = table[table.duplicated(_ROW, keep=False)]
+    if alike.empty:
+        return
     measured = ["value", "temperature", "calibration_gamma"]
     groups = alike.drop(columns=measured, errors="ignore").groupby(_ROW, dropna=False, sort=False)
     counts = groups.nunique(dropna=False).max()
@@ -291,7 +277,7 @@ _KK24 = {"error": ("", "error (%)"), "nll": ("nll", "NLL"), "adaptive-ece": ("ad
 _SHOWN = {"none": "as trained", "temperature": "temperature", "focal-temperature": "focal temperature"}
 
 
-def format_as_kk24(table: pd.DataFrame | Path) -> pd.DataFrame:
+def format_as_kk24(table: pd.DataFrame) -> pd.DataFrame:
     """In the form of KK24 Table 1: a row a loss, 'mean ± sd (mean temperature)', a column a metric and method.
 
     NLL after scalings chosen by NLL; adaptive ECE, KK24's ECE (section 5.1), after scalings chosen by adaptive ECE.

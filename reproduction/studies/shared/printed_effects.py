@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -137,9 +136,7 @@ _WITH_PARAMETERS = {name for name, record in LOSS_RECORDS.items() if record.para
 _HEADINGS = {"pre": "as trained", "post": "after temperature scaling"}
 
 
-def compare_with_printed(
-    measured: pd.DataFrame | Path, metric: str, dataset: str, network: str = "ResNet-50"
-) -> pd.DataFrame:
+def compare_with_printed(measured: pd.DataFrame, metric: str, dataset: str, network: str = "ResNet-50") -> pd.DataFrame:
     """A row a loss: our mean and standard deviation, and what each paper prints, before and after temperature scaling.
 
     Our temperature is chosen by ECE of equal width, in steps of 0.1, as M20's is, and L25's by ECE; for 'adaptive-ece'
