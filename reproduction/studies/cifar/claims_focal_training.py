@@ -66,13 +66,14 @@ add_reading(
     rf"increases significantly after epoch 150, the rise in NLL for the networks trained on focal loss is much less "
     rf"severe.' (Taken as: a smaller rise from the fifth epoch to the last, by sign, how much is not judged, for each "
     rf"of $\gamma = 1, 2, 3$; {SIZE}.)",
-    lambda: All.of(*_against_cross_entropy("rise of the test NLL of misclassified samples", _rise_of_wrong, -1)),
+    lambda: All.of(
+        *_against_cross_entropy(
+            "rise of the test NLL of misclassified samples",
+            lambda run: float(np.subtract(*_of_test(run, "nll_wrong")[[-1, 0]])),
+            -1,
+        )
+    ),
 )
-
-
-def _rise_of_wrong(result: Result) -> float:
-    values = _of_test(result, "nll_wrong")
-    return float(values[-1] - values[0])
 
 
 # Means over epochs, paired over seeds.
@@ -104,10 +105,6 @@ def _right(result: Result) -> float:
     return mean_true_class(result)[0]
 
 
-def _wrong(result: Result) -> float:
-    return mean_true_class(result)[1]
-
-
 # Means over misclassified test samples, paired over seeds.
 add_reading(
     "m20.fig3_true_class_wrong",
@@ -115,7 +112,11 @@ add_reading(
     rf"'The probabilities predicted for the correct classes for misclassified test samples are slightly higher for "
     rf"focal loss than for cross-entropy.' (Taken as: higher at the end of training, for each of $\gamma = 1, 2, 3$; "
     rf"how much is 'slightly' is not judged; {SIZE}.)",
-    lambda: All.of(*_against_cross_entropy("probability of the true class, misclassified test samples", _wrong, 1)),
+    lambda: All.of(
+        *_against_cross_entropy(
+            "probability of the true class, misclassified test samples", lambda run: mean_true_class(run)[1], 1
+        )
+    ),
 )
 
 

@@ -13,6 +13,7 @@ from reproduction.studies.printed_tables.from_tables import (
     BASELINES,
     FIXED,
     SAMPLE_DEPENDENT,
+    SCALED,
     SCHEDULED,
     AsPrinted,
     m20_cells,
@@ -20,8 +21,12 @@ from reproduction.studies.printed_tables.from_tables import (
 )
 
 CHAPTER = "14_published_tables"
-ECES, STAGES = {"ece": "ECE", "adaptive-ece": "AdaECE"}, {"pre": "before", "post": "after"}
-SCALED = {stage: f"{when} temperature scaling" for stage, when in STAGES.items()}
+ECES, STAGES = {"ece": "ECE", "adaptive-ece": "AdaECE"}, ("pre", "post")
+SCHEDULE_532 = (
+    r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss (scheduled $\gamma$ "
+    "5,3,2)' 'to produce better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, each "
+    "asked apart; taken as: no higher in any row, {}.)"
+)
 add_quoted = Rows(CHAPTER, "quoted")
 add_reading = Rows(CHAPTER, "our reading")
 add_ours = Rows(CHAPTER, "ours")
@@ -46,12 +51,11 @@ def _lower(metric: str, stage: str, loss: str, other: str, expected: int | None 
 def gamma_order() -> Evidence:
     """Two differences of printed numbers."""
     row: Any = m20_cells("ece", "pre", FIXED).loc[("CIFAR-10", "ResNet-50")]
-    return AsPrinted.of(*(_minus(row, more, less) for more, less in (("focal 3", "focal 2"), ("focal 2", "focal 1"))))
-
-
-def _minus(row: pd.Series, loss: str, other: str) -> Measurement:
-    quantity = f"ECE of ResNet-50 on CIFAR-10 before temperature scaling, {loss} minus {other}"
-    return Measurement.of_sign(quantity, float(row[loss] - row[other]), -1)
+    parts = []
+    for loss, other in (("focal 3", "focal 2"), ("focal 2", "focal 1")):
+        quantity = f"ECE of ResNet-50 on CIFAR-10 before temperature scaling, {loss} minus {other}"
+        parts.append(Measurement.of_sign(quantity, float(row[loss] - row[other]), -1))
+    return AsPrinted.of(*parts)
 
 
 def _ordered(stage: str) -> pd.Series:
@@ -95,20 +99,14 @@ add_reading(
 add_reading(
     "m20.schedule_532_before",
     "M20 section 6, Tables 7 and 8",
-    r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss (scheduled $\gamma$ "
-    r"5,3,2)' 'to produce better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, "
-    r"each asked apart; taken as: no higher in any row, before temperature scaling. For that after it: "
-    r"m20.schedule_532_after.)",
+    SCHEDULE_532.format("before temperature scaling. For that after it: m20.schedule_532_after"),
     lambda: AsPrinted.of(*(_lower(metric, "pre", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
 )
 
 add_reading(
     "m20.schedule_532_after",
     "M20 section 6, Tables 7 and 8",
-    r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss (scheduled $\gamma$ "
-    r"5,3,2)' 'to produce better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, "
-    r"each asked apart; taken as: no higher in any row, after temperature scaling. For that before it: "
-    r"m20.schedule_532_before.)",
+    SCHEDULE_532.format("after temperature scaling. For that before it: m20.schedule_532_before"),
     lambda: AsPrinted.of(*(_lower(metric, "post", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
 )
 
@@ -205,19 +203,8 @@ add_reading(
 def _below_most(metric: str, stage: str, loss: str) -> Measurement:
     """Of how many baselines the mean is above that of a loss."""
     means: Any = m20_cells(metric, stage, (*BASELINES, loss)).mean()
-    above = means[list(BASELINES)] > means[loss]
-    return rows_where(
-        f"baselines with a mean {ECES[metric]} {SCALED[stage]} above that of {loss} in M20",
-        above.set_axis([(name,) for name in above.index]),
-    )
-
-
-def _against_baselines(metric: str, stage: str, loss: str, below: bool) -> Measurement:
-    """The mean of a loss minus that of the best baseline, claimed to be below 0 or not."""
-    means: Any = m20_cells(metric, stage, (*BASELINES, loss)).mean()
-    best = means[list(BASELINES)].idxmin()
-    quantity = f"mean {ECES[metric]} of M20 {SCALED[stage]}, {loss} minus {best}, the best baseline"
-    return Measurement.of_sign(quantity, float(means[loss] - means[best]), -1 if below else 1)
+    above = (means[list(BASELINES)] > means[loss]).rename(lambda name: (name,))
+    return rows_where(f"baselines with a mean {ECES[metric]} {SCALED[stage]} above that of {loss} in M20", above)
 
 
 @add_ours(
@@ -228,11 +215,12 @@ def _against_baselines(metric: str, stage: str, loss: str, below: bool) -> Measu
 )
 def other_focal_before() -> Evidence:
     """Means of printed numbers."""
-    best = {metric: m20_cells(metric, "pre", BASELINES).mean().idxmin() for metric in ECES}
-    compared = (
-        _against_baselines(m, "pre", k, low) for m in ECES for k, low in (("focal 3", True), ("focal 5-3-2", False))
-    )
-    named = Measurement(
-        "ECEs of which Brier is the best baseline", "2", list(best.values()).count("brier"), 2, said="claimed"
-    )
-    return AsPrinted.of(named, *compared)
+    best, parts = [], []
+    for metric, name in ECES.items():
+        means: Any = m20_cells(metric, "pre").mean()
+        best.append(means[list(BASELINES)].idxmin())
+        for loss, sign in (("focal 3", -1), ("focal 5-3-2", 1)):
+            quantity = f"mean {name} of M20 {SCALED['pre']}, {loss} minus {best[-1]}, the best baseline"
+            parts.append(Measurement.of_sign(quantity, float(means[loss] - means[best[-1]]), sign))
+    brier = Measurement("ECEs of which Brier is the best baseline", "2", best.count("brier"), 2, said="claimed")
+    return AsPrinted.of(brier, *parts)
