@@ -46,8 +46,9 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import at_most, note
 from reproduction.pages.plots.curves import point_figure
 from reproduction.pages.tables import captioned
-from reproduction.studies.shared.by_run import confidence_gaps, format_mean_sd, validation_temperatures
 from reproduction.studies.shared.from_runs import COMPENSATION
+from reproduction.studies.shared.miscalibration import confidence_gaps, validation_temperatures
+from reproduction.studies.shared.over_seeds import format_mean_sd
 
 use_style()
 trained = [run for run in engine.load_runs(grid, runs) if run.spec.is_focal]

@@ -51,17 +51,17 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure, point_figure
 from reproduction.pages.tables import captioned
-from reproduction.studies.shared.by_run import (
+from reproduction.studies.shared.over_seeds import format_mean_sd
+from reproduction.studies.shared.recorded import load_whole_seeds
+from reproduction.studies.shared.scalings import (
     compare_scaling,
     count_on_validation,
-    format_mean_sd,
     resample_gain,
     say_signs,
     straightness,
     temperature_by_gamma,
     temperature_lines,
 )
-from reproduction.studies.shared.recorded import load_whole_seeds
 
 use_style()
 trained = engine.load_runs(grid, runs)

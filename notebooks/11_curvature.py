@@ -51,8 +51,7 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure, point_figure
 from reproduction.pages.tables import captioned
-from reproduction.studies.shared.by_run import format_mean_sd
-from reproduction.studies.shared.over_seeds import summarise
+from reproduction.studies.shared.over_seeds import format_mean_sd, summarise
 from reproduction.studies.shared.recorded import load_recorded, read_table
 from reproduction.theorems import symbols
 

@@ -85,11 +85,15 @@ from reproduction.pages.tables import as_html, captioned, in_words
 from reproduction.studies import shared
 from reproduction.studies.cifar.claims_kk24 import verdict_with_all_losses
 from reproduction.studies.cifar.other_training import compare_training
-from reproduction.studies.cifar.over_test_samples import gains_over_test_samples
 from reproduction.studies.epochs.while_training import final_gaps
-from reproduction.studies.shared.by_run import confidence_gaps, reliability_by_loss, validation_temperatures
-from reproduction.studies.shared.if_calibrated import calibration_p_values, eces_if_calibrated, format_beside_calibrated
-from reproduction.studies.shared.over_data_sets import compare_data_sets
+from reproduction.studies.shared.miscalibration import (
+    calibration_p_values,
+    confidence_gaps,
+    eces_if_calibrated,
+    format_beside_calibrated,
+    reliability_by_loss,
+    validation_temperatures,
+)
 from reproduction.studies.shared.over_seeds import (
     SCALINGS,
     by_scaling,
@@ -104,10 +108,12 @@ from reproduction.studies.shared.over_seeds import (
     say_which_differ,
     summarise,
 )
+from reproduction.studies.shared.printed_effects import compare_with_printed
 from reproduction.studies.shared.recorded import load_recorded, load_whole_seeds, read_planned, read_whole_seeds
-from reproduction.studies.shared.side_by_side import compare_with_printed
+from reproduction.studies.shared.scalings import gains_over_test_samples
 from reproduction.studies.shared.written_contrasts import (
     FINDINGS,
+    compare_data_sets,
     compare_eces,
     compare_small_with_large,
     evaluate_contrasts,

@@ -45,7 +45,6 @@ from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import interval_figure, scatter_figure
 from reproduction.pages.tables import as_html, captioned, in_words
 from reproduction.studies.printed_tables import kk24_table1, l25_table9, m20_fig8, printed_tables
-from reproduction.studies.printed_tables.in_form import tables_as_printed
 from reproduction.studies.printed_tables.study import (
     correlate_orders,
     count_best,
@@ -54,6 +53,7 @@ from reproduction.studies.printed_tables.study import (
     gains_of_kk24,
     match_papers,
     match_restated,
+    tables_as_printed,
 )
 
 use_style()

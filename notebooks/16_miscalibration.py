@@ -79,7 +79,7 @@ from reproduction.pages.plots.epochs import (
     reliability_strip,
 )
 from reproduction.pages.tables import captioned
-from reproduction.studies.epochs import claims_first_steps as beginning
+from reproduction.studies.epochs import claims_regularisation as beginning
 from reproduction.studies.epochs import while_training
 from reproduction.studies.epochs.confident import (
     CONFIDENT,
@@ -89,10 +89,10 @@ from reproduction.studies.epochs.confident import (
     confidence_where_agreed,
     confident_shares,
 )
-from reproduction.studies.epochs.follow import follow
 from reproduction.studies.epochs.while_training import (
     describe_followed,
     ece_of_histories,
+    follow,
     gradient_norms_at,
     histories,
     last_mistakes,

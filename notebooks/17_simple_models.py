@@ -73,9 +73,9 @@ from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
 from reproduction.pages.plots.shades import probability_regions
 from reproduction.pages.tables import captioned
-from reproduction.studies.shared.by_run import format_mean_sd
 from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons
 from reproduction.studies.shared.moons import moon_truth
+from reproduction.studies.shared.over_seeds import format_mean_sd
 from reproduction.studies.simple_models import linear
 from reproduction.studies.simple_models.linear import (
     cluster_truth,

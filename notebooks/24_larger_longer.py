@@ -79,9 +79,8 @@ from reproduction.studies.epochs.while_training import (
     reliability_of_kept,
 )
 from reproduction.studies.shared import recorded
-from reproduction.studies.shared.by_run import confidence_gaps
-from reproduction.studies.shared.compute_used import say_how_made
-from reproduction.studies.shared.if_calibrated import eces_if_calibrated
+from reproduction.studies.shared.experiments import say_how_made
+from reproduction.studies.shared.miscalibration import confidence_gaps, eces_if_calibrated
 from reproduction.studies.shared.over_seeds import (
     by_scaling,
     contrast,
@@ -90,9 +89,8 @@ from reproduction.studies.shared.over_seeds import (
     say_seeds,
     summarise,
 )
-from reproduction.studies.shared.printed_effects import mean_difference
+from reproduction.studies.shared.printed_effects import compare_with_printed, mean_difference
 from reproduction.studies.shared.recorded import load_whole_seeds, read_planned, read_whole_seeds
-from reproduction.studies.shared.side_by_side import compare_with_printed
 from reproduction.studies.shared.written_contrasts import (
     evaluate_contrasts,
     format_contrasts,

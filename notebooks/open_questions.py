@@ -83,17 +83,19 @@ from reproduction.studies.calibrators.calibrators_compared import (
     difference_to_focal,
 )
 from reproduction.studies.calibrators.figures import valley_figure
-from reproduction.studies.calibrators.valley import GAMMAS, nll_surface, search_valley, valley_factor
-from reproduction.studies.calibrators.valley_views import (
+from reproduction.studies.calibrators.valley import (
+    GAMMAS,
     cheap_searches,
     count_searched,
     minus_full,
     negative_by_loss,
+    nll_surface,
     over_training_gamma,
     say_missing,
+    search_valley,
+    valley_factor,
 )
-from reproduction.studies.shared.by_run import format_mean_sd, nll_temperature
-from reproduction.studies.shared.over_seeds import correct_together
+from reproduction.studies.shared.over_seeds import correct_together, format_mean_sd
 from reproduction.studies.shared.recorded import (
     SEARCHED,
     load_recorded,
@@ -101,6 +103,7 @@ from reproduction.studies.shared.recorded import (
     read_small_comparison,
     read_table,
 )
+from reproduction.studies.shared.scalings import nll_temperature
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts, format_contrasts
 
 use_style()

@@ -324,10 +324,9 @@ for network in networks.split(","):
 
 # %% tags=["remove-input"]
 libraries = speed.read_speed("libraries")
-display(Markdown(speed.say_made("libraries", libraries)))
-if not libraries.empty:
-    caption = "Other libraries' time by ours, and the difference of both results"
-    display(captioned(speed.compare_ratios(libraries), caption, precision=2, index=False))
+display(Markdown(speed.say_made(libraries)))
+caption = "Other libraries' time by ours, and the difference of both results"
+captioned(speed.compare_ratios(libraries), caption, precision=2, index=False)
 
 # %% [markdown]
 # Where other processes want the cores too, a call that waits for all of its threads could be slowed by more than its
@@ -337,10 +336,9 @@ if not libraries.empty:
 
 # %% tags=["remove-input"]
 busy = speed.read_speed("busy")
-display(Markdown(speed.say_made("busy", busy)))
-if not busy.empty:
-    caption = "Calls while the machine is quiet, and while processes that never rest have some of its cores"
-    display(captioned(speed.tabulate_busy(busy), caption, precision=2, index=False))
+display(Markdown(speed.say_made(busy)))
+caption = "Calls while the machine is quiet, and while processes that never rest have some of its cores"
+captioned(speed.tabulate_busy(busy), caption, precision=2, index=False)
 
 # %% [markdown]
 # Last, logits in a file, read as a memory map by the methods that stream and by the metrics. These are those of
@@ -351,9 +349,8 @@ if not busy.empty:
 
 # %% tags=["remove-input"]
 large = speed.read_speed("large")
-display(Markdown(speed.say_made("large", large)))
-if not large.empty:
-    display(captioned(speed.tabulate_large(large), speed.caption_large(large), precision=2, index=False))
+display(Markdown(speed.say_made(large)))
+captioned(speed.tabulate_large(large), speed.caption_large(large), precision=2, index=False)
 
 # %% tags=["remove-input"]
 foot("own_model", samples=samples, seed=seed, networks=networks, fit_on=fit_on)

@@ -80,8 +80,7 @@ listed.hide().set_uuid("experiments").set_table_attributes(words).set_caption("G
 # share a card as processes (`--per-device`): several seeds in one process are not built.
 
 # %% tags=["remove-input"]
-rates = speed.read_training_rates()
-for device, part in [] if rates.empty else rates.groupby("device", sort=False):
+for device, part in speed.read_training_rates().groupby("device", sort=False):
     networks = ", ".join(map(in_words, part["network"].unique()))
     caption = f"Speed of training {networks} on {device}"
     display(captioned(speed.tabulate_training(part), caption, precision=1, index=False))

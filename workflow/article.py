@@ -34,7 +34,7 @@ from reproduction.pages.tables import in_words
 from reproduction.studies.calibrators.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
 from reproduction.studies.calibrators.calibrators_compared import FIRST_CONTRASTS
 from reproduction.studies.cifar.claims_kk24 import gain_of_focal_losses
-from reproduction.studies.cifar.claims_m20 import CLIPPED, FRESH, HUNDRED_CLASSES, LARGER
+from reproduction.studies.cifar.claims_m20_l25 import CLIPPED, FRESH, HUNDRED_CLASSES, LARGER
 from reproduction.studies.fcl import plan
 from reproduction.studies.fcl.measures import read_fcl
 from reproduction.studies.human_labels.contrasts import evaluate_written

@@ -142,7 +142,7 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
     """Copies of the runs, and a table of them."""
     from reproduction.engine.recording import copy_runs, not_recorded
     from reproduction.engine.store import load_runs
-    from reproduction.studies.shared import compute_used, over_seeds
+    from reproduction.studies.shared import experiments, over_seeds
 
     if table is not None:
         check_target(table, ending=".parquet")
@@ -153,8 +153,10 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
         if fresh := not_recorded(results, record):
             check_folder(record, made=True)
         copy_runs(fresh, record, root)
-        click.echo(f"{len(results)} runs -> {record}; compute used: {compute_used.in_words(results)}")
-        if compute_used.update_readme(record.resolve().parent / "README.md"):
+        click.echo(
+            f"{len(results)} runs -> {record}; compute used: {experiments.say_compute(run.compute for run in results)}"
+        )
+        if experiments.update_readme(record.resolve().parent / "README.md"):
             click.echo(f"compute used -> {record.parent / 'README.md'}")
     if table is not None:
         if record is not None:  # earlier calls, or other machines, may have recorded more

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import sympy as sp
 
@@ -331,6 +331,11 @@ class All(Evidence):
 
     parts: tuple[Evidence, ...]
     where: sp.Set | None = None  # the cases that they prove together, as a side of a `Conditional`
+
+    @classmethod
+    def of(cls, *parts: Evidence) -> Self:
+        """These pieces, one by one."""
+        return cls(parts)
 
     def __post_init__(self) -> None:
         kinds = {interval.kind for interval in self._intervals}

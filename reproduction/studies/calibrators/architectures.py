@@ -18,8 +18,8 @@ from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.store import Result
-from reproduction.studies.shared.by_run import nll_temperature
 from reproduction.studies.shared.over_seeds import correct_together
+from reproduction.studies.shared.scalings import nll_temperature
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
 _LOSSES = ("cross-entropy", "focal 3")
@@ -103,7 +103,7 @@ def map_by_network(results: Iterable[Result], gamma: float, loss: str = "cross-e
     return means[["networks", "error", "nearest", "low", "high", "factor", "lowered"]].reset_index()
 
 
-def contrasts_by_network(table: pd.DataFrame, contrasts: Iterable[Contrast], level: float = 0.95) -> pd.DataFrame:
+def contrasts_by_network(table: pd.DataFrame, contrasts: Iterable[Contrast]) -> pd.DataFrame:
     """Contrasts of a grid with several networks, each network by itself, all p values corrected together by Holm.
 
     Args:
@@ -114,6 +114,6 @@ def contrasts_by_network(table: pd.DataFrame, contrasts: Iterable[Contrast], lev
     """
     written = list(contrasts)
     networks = table.groupby("model", sort=False)
-    every = [evaluate_contrasts(part, written, level).assign(model=model) for model, part in networks]
-    found = correct_together(pd.concat(every, ignore_index=True), level)
+    every = [evaluate_contrasts(part, written).assign(model=model) for model, part in networks]
+    found = correct_together(pd.concat(every, ignore_index=True))
     return found[["model", *(column for column in found.columns if column not in ("model", "primary"))]]

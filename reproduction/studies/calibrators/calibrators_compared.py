@@ -49,9 +49,8 @@ def _contrast(other: str, metric: str, losses: tuple[str, ...]) -> Contrast:
     """Focal temperature scaling minus another method, both by their first objective; -1: KK24 claims it improves."""
     ours, theirs = (Setting(losses, method, METHODS[method].first) for method in (FOCAL, other))
     primary = (other, metric) == ("temperature", "nll")
-    return Contrast(
-        "proper scores", f"{in_words(metric)} against {_SCALINGS[other]}", metric, ours, theirs, -1, primary
-    )
+    name = f"{in_words(metric)} against {_SCALINGS[other]}"
+    return Contrast("proper scores", name, metric, ours, theirs, -1, primary)
 
 
 CALIBRATOR_CONTRASTS, FIRST_CONTRASTS = (
@@ -122,7 +121,7 @@ def difference_to_focal(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     return chosen.pivot_table(index="dataset", columns="method", values="difference", sort=False)
 
 
-def count_clear(table: pd.DataFrame, metric: str, level: float = 0.95) -> pd.DataFrame:
+def count_clear(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Networks on whose test samples a method is clearly better, or worse, than focal temperature scaling.
 
     Clearly: by Student's t over test samples, with Holm's correction over all networks and methods of the table.
@@ -130,7 +129,7 @@ def count_clear(table: pd.DataFrame, metric: str, level: float = 0.95) -> pd.Dat
     Returns:
         dataset, method, networks, better, worse.
     """
-    chosen = correct_together(table[(table["metric"] == metric) & (table["method"] != FOCAL)], level)
+    chosen = correct_together(table[(table["metric"] == metric) & (table["method"] != FOCAL)])
     chosen = chosen.assign(
         better=chosen["significant"] & (chosen["difference"] < 0),
         worse=chosen["significant"] & (chosen["difference"] > 0),

@@ -28,17 +28,17 @@ from reproduction.studies.shared.from_runs import (
 from reproduction.studies.shared.recorded import read_small_comparison, read_table
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
-CHAPTER = "open_questions"
 ARCHITECTURES, CALIBRATORS = "fashion-mnist-architectures", "open-questions"
 RUNS, DATASET = "cifar10-record", "cifar10"  # the networks that the calibrators are fitted to
 NETWORKS = (
     r"a vision transformer, an MLP-Mixer and a ConvNeXt, mean over cross-entropy and focal loss with $\gamma = 3$. "
-    "Fashion-MNIST, 2,000 training images, 100 epochs, small networks"
+    r"Fashion-MNIST, 2,000 training images, 100 epochs, small networks"
 )
 HERE = (
-    "both fitted on 5,000 validation images by log-loss, penalties as they are by default. (AirBench CNN on CIFAR-10, 45,000 images, 16 "
-    "epochs, mean over KK24's seven losses; {}.)"
+    "both fitted on 5,000 validation images by log-loss, penalties as they are by default. (AirBench CNN on CIFAR-10, "
+    "45,000 images, 16 epochs, mean over KK24's seven losses; {}.)"
 )
+LOWER = "Focal temperature scaling has a lower log-loss on test data than"
 TOGETHER = HERE.format("corrected by Holm with the ten other secondary contrasts of the family")
 
 
@@ -53,7 +53,7 @@ def _by_network(metric: str, said: str = "printed") -> Evidence:
             part = contrast_by_seed(quantity, table[table["model"] == row.model], contrast, said)
             corrected = f"p = {row.p_adjusted:.2g} by Holm over all {len(found)} contrasts of the record"
             parts.append(replace(part, remark=corrected))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
 def against(method: str, metric: str = "nll") -> Measurement:
@@ -82,8 +82,8 @@ def _change(contrast: Contrast) -> str:
     return f"{name_metric(contrast.metric)} after {contrast.ours.method} minus that after {contrast.theirs.method}"
 
 
-add_reading = Rows(CHAPTER, "our reading", needs=f"results/{ARCHITECTURES}")
-add_ours = Rows(CHAPTER, "ours", needs=f"results/{CALIBRATORS}")
+add_reading = Rows("open_questions", "our reading", needs=f"results/{ARCHITECTURES}")
+add_ours = Rows("open_questions", "ours", needs=f"results/{CALIBRATORS}")
 
 # Each network by itself, as written down, paired over seeds.
 add_reading(
@@ -98,8 +98,8 @@ add_reading(
 add_ours(
     "kk24.architectures_nll",
     "KK24 section 5.2, on other architectures",
-    "Focal temperature scaling has a lower log-loss on test data than temperature scaling, both fitted by log-loss, on each of "
-    f"{NETWORKS}.",
+    f"Focal temperature scaling has a lower log-loss on test data than temperature scaling, both fitted by log-loss, "
+    f"on each of {NETWORKS}.",
     lambda: _by_network("nll", "asked"),
     needs=f"results/{ARCHITECTURES}",
 )
@@ -107,8 +107,7 @@ add_ours(
 add_ours(
     "kk24.calibrators_temperature",
     "KK24 section 5.2, by the log-loss on CIFAR-10",
-    "Focal temperature scaling has a lower log-loss on test data than temperature scaling, "
-    + HERE.format("the primary contrast, which stands for itself"),
+    f"{LOWER} temperature scaling, {HERE.format('the primary contrast, which stands for itself')}",
     lambda: against("temperature"),
 )
 
@@ -120,42 +119,16 @@ add_ours(
     lambda: against("temperature", "brier"),
 )
 
-# Two parameters against two a class.
-add_ours(
-    "kk24.calibrators_vector",
-    "KK24 section 5.2, against vector scaling",
-    f"Focal temperature scaling has a lower log-loss on test data than vector scaling, {TOGETHER}",
-    lambda: against("vector"),
-)
 
-# Two parameters against a matrix and a number a class.
-add_ours(
-    "kk24.calibrators_matrix",
-    "KK24 section 5.2, against matrix scaling",
-    f"Focal temperature scaling has a lower log-loss on test data than matrix scaling, {TOGETHER}",
-    lambda: against("matrix"),
-)
+def _asked(other: str) -> tuple[str, str]:
+    """Source and statement."""
+    each = " of each class" if other == "beta calibration" else ""
+    return f"KK24 section 5.2, against {other}", f"{LOWER} {other}{each}, {TOGETHER}"
 
-# Two parameters against three a class.
-add_ours(
-    "kk24.calibrators_beta",
-    "KK24 section 5.2, against beta calibration",
-    f"Focal temperature scaling has a lower log-loss on test data than beta calibration of each class, {TOGETHER}",
-    lambda: against("beta"),
-)
 
-# Two parameters against a matrix and a number a class, with its own penalty.
-add_ours(
-    "kk24.calibrators_dirichlet",
-    "KK24 section 5.2, against Dirichlet calibration",
-    f"Focal temperature scaling has a lower log-loss on test data than Dirichlet calibration, {TOGETHER}",
-    lambda: against("dirichlet"),
-)
-
-# Two parameters against a matrix whose parts are penalised apart.
-add_ours(
-    "kk24.calibrators_structured",
-    "KK24 section 5.2, against structured matrix scaling",
-    f"Focal temperature scaling has a lower log-loss on test data than structured matrix scaling, {TOGETHER}",
-    lambda: against("structured-matrix"),
-)
+# Two parameters against many: from two a class to a matrix and a number a class.
+add_ours("kk24.calibrators_vector", *_asked("vector scaling"), lambda: against("vector"))
+add_ours("kk24.calibrators_matrix", *_asked("matrix scaling"), lambda: against("matrix"))
+add_ours("kk24.calibrators_beta", *_asked("beta calibration"), lambda: against("beta"))
+add_ours("kk24.calibrators_dirichlet", *_asked("Dirichlet calibration"), lambda: against("dirichlet"))
+add_ours("kk24.calibrators_structured", *_asked("structured matrix scaling"), lambda: against("structured-matrix"))

@@ -10,7 +10,7 @@ from scipy.special import softmax
 from reproduction.engine.contrasts import Setting
 from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import (
     M20_FIGURES,
@@ -19,6 +19,7 @@ from reproduction.studies.shared.from_runs import (
     paired,
     results,
     runs_if_trained,
+    say_sign,
     signed_by_seed,
     signed_if_any,
     with_gamma,
@@ -32,6 +33,10 @@ GAMMAS = (1.0, 2.0, 3.0)  # M20's
 RECORDED = "cifar10-record"
 ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
 KEPT = 0.95  # the confidence on correctly classified samples that M20 has
+_KEPT = f"confidence on correctly classified test samples minus {KEPT:g}"
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_quoted = Rows(CHAPTER, "quoted")
+add_ours = Rows(CHAPTER, "ours", needs="runs")
 
 
 def per_seed(quantity: Callable[[Result], float], gamma: float) -> np.ndarray:
@@ -41,17 +46,11 @@ def per_seed(quantity: Callable[[Result], float], gamma: float) -> np.ndarray:
 
 def _against_cross_entropy(name: str, quantity: Callable[[Result], float], sign: int) -> tuple[Measurement, ...]:
     """For each of M20's gammas, focal minus cross-entropy, paired over seeds."""
-    claimed = "positive" if sign > 0 else "negative"
-    return tuple(
-        paired(
-            rf"{name}, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)",
-            claimed,
-            per_seed(quantity, gamma),
-            per_seed(quantity, 0.0),
-            sign,
-        )
-        for gamma in GAMMAS
-    )
+    base, parts = per_seed(quantity, 0.0), []
+    for gamma in GAMMAS:
+        what = rf"{name}, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)"
+        parts.append(paired(what, say_sign(sign), per_seed(quantity, gamma), base, sign))
+    return tuple(parts)
 
 
 def _of_test(result: Result, column: str) -> np.ndarray:
@@ -59,35 +58,33 @@ def _of_test(result: Result, column: str) -> np.ndarray:
     return history[column].to_numpy()
 
 
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
-
 # The rises, paired over seeds.
 add_reading(
     "m20.fig3_nll_wrong",
     "M20 section 4, Fig. 3 (c)",
-    r"'In contrast to the network trained using cross-entropy, for which the NLL for misclassified test "
-    r"samples increases significantly after epoch 150, "
-    r"the rise in NLL for the networks trained on focal loss is much less severe.' (Taken as: a smaller rise from the "
-    r"fifth epoch to the last, by sign, how much is not judged, for each of "
-    rf"$\gamma = 1, 2, 3$; {SIZE}.)",
-    lambda: All(_against_cross_entropy("rise of the test NLL of misclassified samples", _rise_of_wrong, -1)),
+    rf"'In contrast to the network trained using cross-entropy, for which the NLL for misclassified test samples "
+    rf"increases significantly after epoch 150, the rise in NLL for the networks trained on focal loss is much less "
+    rf"severe.' (Taken as: a smaller rise from the fifth epoch to the last, by sign, how much is not judged, for each "
+    rf"of $\gamma = 1, 2, 3$; {SIZE}.)",
+    lambda: All.of(
+        *_against_cross_entropy(
+            "rise of the test NLL of misclassified samples",
+            lambda run: float(np.subtract(*_of_test(run, "nll_wrong")[[-1, 0]])),
+            -1,
+        )
+    ),
 )
-
-
-def _rise_of_wrong(result: Result) -> float:
-    values = _of_test(result, "nll_wrong")
-    return float(values[-1] - values[0])
 
 
 # Means over epochs, paired over seeds.
 add_reading(
     "m20.fig3_entropy_wrong",
     "M20 section 4, Fig. 3 (d)",
-    r"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal "
-    r"loss than for cross-entropy.' (Taken as: higher "
-    rf"on average over the evaluated epochs, for each of $\gamma = 1, 2, 3$; {SIZE}.)",
-    lambda: All(
-        _against_cross_entropy(
+    rf"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal loss than "
+    rf"for cross-entropy.' (Taken as: higher on average over the evaluated epochs, for each of $\gamma = 1, 2, 3$; "
+    rf"{SIZE}.)",
+    lambda: All.of(
+        *_against_cross_entropy(
             "mean over epochs of the softmax entropy of misclassified test samples",
             lambda r: float(_of_test(r, "entropy_wrong").mean()),
             1,
@@ -108,31 +105,27 @@ def _right(result: Result) -> float:
     return mean_true_class(result)[0]
 
 
-def _wrong(result: Result) -> float:
-    return mean_true_class(result)[1]
-
-
 # Means over misclassified test samples, paired over seeds.
 add_reading(
     "m20.fig3_true_class_wrong",
     "M20 section 4, Fig. 3 (f)",
-    r"'The probabilities predicted for the correct classes for misclassified test samples are slightly "
-    r"higher for focal loss than for cross-entropy.' (Taken "
-    rf"as: higher at the end of training, for each of $\gamma = 1, 2, 3$; how much is 'slightly' is not judged; {SIZE}.)",
-    lambda: All(_against_cross_entropy("probability of the true class, misclassified test samples", _wrong, 1)),
+    rf"'The probabilities predicted for the correct classes for misclassified test samples are slightly higher for "
+    rf"focal loss than for cross-entropy.' (Taken as: higher at the end of training, for each of $\gamma = 1, 2, 3$; "
+    rf"how much is 'slightly' is not judged; {SIZE}.)",
+    lambda: All.of(
+        *_against_cross_entropy(
+            "probability of the true class, misclassified test samples", lambda run: mean_true_class(run)[1], 1
+        )
+    ),
 )
 
 
-@claim(
+@add_reading(
     "m20.fig3_true_class_right",
-    source="M20 section 4, Fig. 3 (e), (b)",
-    statement=r"'Conversely', 'the probabilities predicted for the correct classes for correctly classified test "
-    r"samples are somewhat lower than for cross-entropy', and "
-    rf"their NLL 'also somewhat higher'. (Taken as: at the end of training, by sign, for each of $\gamma = 1, 2, 3$; "
-    rf"{SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "M20 section 4, Fig. 3 (e), (b)",
+    rf"'Conversely', 'the probabilities predicted for the correct classes for correctly classified test samples are "
+    rf"somewhat lower than for cross-entropy', and their NLL 'also somewhat higher'. (Taken as: at the end of "
+    rf"training, by sign, for each of $\gamma = 1, 2, 3$; {SIZE}.)",
 )
 def fig3_true_class_right() -> Evidence:
     """Means over correctly classified test samples, paired over seeds."""
@@ -140,55 +133,46 @@ def fig3_true_class_right() -> Evidence:
     nll = _against_cross_entropy(
         "NLL of correctly classified test samples", lambda r: float(_of_test(r, "nll_right")[-1]), 1
     )
-    return All((*probability, *nll))
+    return All.of(*probability, *nll)
 
 
-@claim(
+@add_quoted(
     "m20.fig3_confidence_kept",
-    source="M20 section 4, Fig. 3 (e)",
-    statement=r"'Nevertheless, for all four models, average confidence on correctly classified samples remains over "
-    r"0.95 by the end of training, which is more than enough "
-    r"to make these predictions usable by downstream tasks.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "M20 section 4, Fig. 3 (e)",
+    "'Nevertheless, for all four models, average confidence on correctly classified samples remains over 0.95 by the "
+    "end of training, which is more than enough to make these predictions usable by downstream tasks.'",
 )
 def fig3_confidence_kept() -> Evidence:
     """A number of four networks: unchecked without those of the grid."""
     runs = runs_if_trained(M20_FIGURES)
     if not runs:
         return Unchecked(
-            f"needs M20's four networks, ResNet-50 on CIFAR-10: `focal grid workflow/grids/{M20_FIGURES}.yaml`, after which "
-            "this claim is checked; how confident a network is depends on data and architecture, so that the book's "
-            "neither confirm nor contradict it; m20.fig3_confidence_here says what they have"
+            f"needs M20's four networks, ResNet-50 on CIFAR-10: `focal grid workflow/grids/{M20_FIGURES}.yaml`, after "
+            f"which this claim is checked; how confident a network is depends on data and architecture, so that the "
+            f"book's neither confirm nor contradict it; m20.fig3_confidence_here says what they have"
         )
     parts = []
     for gamma in (0.0, *GAMMAS):
         above = [_right(run) - KEPT for run in with_gamma(runs, gamma)]
-        quantity = rf"confidence on correctly classified test samples minus {KEPT:g}, $\gamma = {gamma:g}$"
+        quantity = rf"{_KEPT}, $\gamma = {gamma:g}$"
         parts.append(signed_if_any(quantity, "positive", above, 1))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
-@claim(
+@add_ours(
     "m20.fig3_confidence_here",
-    source="M20 section 4, Fig. 3 (e), asked of the book's networks",
-    statement=rf"The average confidence on correctly classified test samples is over 0.95 with cross-entropy and "
-    rf"$\gamma = 1$, below it with $\gamma = 2, 3$; {SIZE}.",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    "M20 section 4, Fig. 3 (e), asked of the book's networks",
+    rf"The average confidence on correctly classified test samples is over 0.95 with cross-entropy and $\gamma = 1$, "
+    rf"below it with $\gamma = 2, 3$; {SIZE}.",
 )
 def fig3_confidence_here() -> Evidence:
     """Each mean minus 0.95, over seeds; there the confidence is the probability of the true class."""
     parts = []
     for gamma, sign in ((0.0, 1), (1.0, 1), (2.0, -1), (3.0, -1)):
         above = per_seed(_right, gamma) - KEPT
-        quantity = (
-            rf"confidence on correctly classified test samples minus {KEPT:g}, $\gamma = {gamma:g}$ (Fashion-MNIST)"
-        )
-        claimed = "positive" if sign > 0 else "negative"
-        parts.append(signed_by_seed(quantity, claimed, above, sign, said="asked"))
-    return All(tuple(parts))
+        quantity = rf"{_KEPT}, $\gamma = {gamma:g}$ (Fashion-MNIST)"
+        parts.append(signed_by_seed(quantity, say_sign(sign), above, sign, said="asked"))
+    return All.of(*parts)
 
 
 def _recorded(loss: str, other: str, printed: PrintedEffect) -> Measurement:
@@ -196,32 +180,29 @@ def _recorded(loss: str, other: str, printed: PrintedEffect) -> Measurement:
     return difference(RECORDED, "ece", Setting((loss,)), Setting((other,)), printed)
 
 
-@claim(
+@add_reading(
     "m20.gamma_order_here",
-    source="M20 section 4, on Fig. 4a, on CIFAR-10",
-    statement=r"'Of the three models we trained using focal loss, the one with $\gamma = 3$ outperforms (in terms of "
-    r"calibration) the one with $\gamma = 2$, which in turn "
-    r"outperforms the model with $\gamma = 1$.' (Taken as: ECE, equal width, before temperature scaling.) "
-    + ON_CIFAR10,
+    "M20 section 4, on Fig. 4a, on CIFAR-10",
+    r"'Of the three models we trained using focal loss, the one with $\gamma = 3$ outperforms (in terms of "
+    r"calibration) the one with $\gamma = 2$, which in turn outperforms the model with $\gamma = 1$.' (Taken as: ECE, "
+    r"equal width, before temperature scaling.) " + ON_CIFAR10,
     chapter=WHICH_GAMMA,
-    fidelity="our reading",
     needs=f"results/{RECORDED}",
 )
 def gamma_order_here() -> Evidence:
     """Two differences over seeds, against those that Table 7 prints."""
     dataset = read_planned(RECORDED)[0].dataset
     pairs = (("focal 3", "focal 2"), ("focal 2", "focal 1"))
-    return All(tuple(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
+    return All.of(*(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
 
 
 # A difference over seeds; no size is printed.
 add_reading(
     "m20.gamma_too_high",
     "M20 section 4, on Fig. 4a, on CIFAR-10",
-    r"'One might think that, in general, a higher value of gamma would lead to a more calibrated model. "
-    r"However, this is not the case.' (Taken as: $\gamma = 7$, from "
-    r"where on the paper says so, has a higher ECE, equal width, than $\gamma = 3$, before temperature scaling.) "
-    + ON_CIFAR10,
+    r"'One might think that, in general, a higher value of gamma would lead to a more calibrated model. However, this "
+    r"is not the case.' (Taken as: $\gamma = 7$, from where on the paper says so, has a higher ECE, equal width, than "
+    r"$\gamma = 3$, before temperature scaling.) " + ON_CIFAR10,
     lambda: _recorded("focal 7", "focal 3", PrintedEffect(1, None, "positive")),
     chapter=WHICH_GAMMA,
     needs=f"results/{RECORDED}",

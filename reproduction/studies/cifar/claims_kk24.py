@@ -7,7 +7,7 @@ from typing import Any
 from reproduction.engine.contrasts import Setting
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.judgement import Verdict
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.pages.tables import in_words
 from reproduction.studies.printed_tables import kk24_table1
@@ -17,35 +17,38 @@ from reproduction.studies.shared.printed_effects import kk24_change, kk24_gain, 
 from reproduction.studies.shared.recorded import read_planned
 from reproduction.studies.shared.written_contrasts import primary_contrast
 
-CHAPTER = "13_table1"
-RUNS = "cifar10-record"
+RUNS, HUNDRED_CLASSES, LARGER = "cifar10-record", "cifar100-record", "cifar10-resnet18"
 SIZE = "AirBench CNN, 45,000 training images, 16 epochs"
-HUNDRED_CLASSES = "cifar100-record"
-SIZE_HUNDRED_CLASSES = "AirBench CNN, 45,000 training images of CIFAR-100, 16 epochs"
-# the same of a larger network
-CHAPTER_LARGER = "24_larger_longer"
-LARGER = "cifar10-resnet18"
+SIZE_HUNDRED = "AirBench CNN, 45,000 training images of CIFAR-100, 16 epochs"
 SIZE_LARGER = (
     "ResNet-18, 45,000 training images, 16 epochs, losses summed and gradients clipped as in KK24's published code"
 )
 ECE = "adaptive-ece"
 SCALED = {method: (method, ECE) for method in ("focal-temperature", "temperature")}
 
-# what is asked of runs of a size
+# what is asked of runs of a size, and where KK24 say so
+TABLE_1, SECTION = "KK24 Table 1, section 5.2, on CIFAR-10", "KK24 section 5.2, on CIFAR-10"
 EVERY_LOSS = (
-    r"Focal temperature scaling 'could noticeably improve ECE among all baseline models'. (Taken as: against temperature scaling, "
-    r"both chosen by ECE, equal mass, each loss on record that has a row in Table 1; "
-    r"without AdaFocal; that others are left out was decided when their results had been seen. {size}.)"
+    "Focal temperature scaling 'could noticeably improve ECE among all baseline models'. (Taken as: against "
+    "temperature scaling, both chosen by ECE, equal mass, each loss on record that has a row in Table 1; without "
+    "AdaFocal; that others are left out was decided when their results had been seen. {}.)"
 )
 FOCAL_LOSSES = (
-    r"On average over networks trained with focal losses, focal temperature scaling improves the ECE (equal mass, KK24's) of "
-    r"temperature scaling. ({size}.)"
+    "On average over networks trained with focal losses, focal temperature scaling improves the ECE (equal mass, "
+    "KK24's) of temperature scaling. ({}.)"
 )
 GAMMA_ECE = (
-    r"'Models trained with higher' $\gamma$ 'have generally better ECE'. (Taken as: $\gamma = 7$ against cross-entropy, equal mass, each after "
-    r"the temperature that is best by it, as in Table 1. {size}.)"
+    r"'Models trained with higher' $\gamma$ 'have generally better ECE'. (Taken as: $\gamma = 7$ against "
+    r"cross-entropy, equal mass, each after the temperature that is best by it, as in Table 1. {}.)"
 )
-GAMMA_ACCURACY = r"'Models trained with higher' $\gamma$ 'have generally' 'worse accuracy'. (Taken as: $\gamma = 7$ against cross-entropy. {size}.)"
+GAMMA_ACCURACY = (
+    r"'Models trained with higher' $\gamma$ 'have generally' 'worse accuracy'. (Taken as: $\gamma = 7$ against "
+    "cross-entropy. {}.)"
+)
+add_reading = Rows("13_table1", "our reading", needs=f"results/{RUNS}")
+add_hundred = Rows("13_table1", "our reading", needs=f"results/{HUNDRED_CLASSES}")
+add_larger = Rows("24_larger_longer", "our reading", needs=f"results/{LARGER}")
+add_ours = Rows("13_table1", "ours")
 
 
 def focal_losses(runs: str = RUNS) -> tuple[str, ...]:
@@ -76,17 +79,17 @@ def gains_by_loss(runs: str = RUNS) -> dict[str, Measurement]:
 
 def gains_of_rows(runs: str = RUNS) -> dict[str, Measurement]:
     """Of those losses that have a row in KK24's Table 1; gamma 2 and 5, trained in section 5.1, have none."""
-    return _with_row(gains_by_loss(runs))
+    return {loss: gain for loss, gain in gains_by_loss(runs).items() if loss in kk24_rows()}
 
 
-def _with_row(gains: dict[str, Measurement]) -> dict[str, Measurement]:
-    rows = kk24_rows()
-    return {loss: gain for loss, gain in gains.items() if loss in rows}
+def every_loss(runs: str = RUNS) -> Evidence:
+    """Each loss with a row, on its own."""
+    return All.of(*gains_of_rows(runs).values())
 
 
 def verdict_with_all_losses(runs: str = RUNS) -> Verdict:
     """Of the same claim, asked of every loss of KK24 section 5.1 that was trained."""
-    return All(tuple(gains_by_loss(runs).values())).verdict
+    return All.of(*gains_by_loss(runs).values()).verdict
 
 
 def change_of_ece_by_gamma(runs: str = RUNS) -> Measurement:
@@ -103,12 +106,8 @@ def change_of_error_by_gamma(runs: str = RUNS) -> Measurement:
 
 
 def _gains_in_words(_: Any) -> str:
-    """The least and the largest gain in points of those rows, the number of seeds; which losses contradict.
-
-    Those without a row in Table 1 as well, which is said.
-    """
-    gains = gains_by_loss()
-    rows = _with_row(gains)
+    """The least and the largest gain in points of those rows; which losses contradict, also those without a row."""
+    gains, rows = gains_by_loss(), gains_of_rows()
     if any(gain.interval is None or not gain.interval.kind for gain in rows.values()):
         return ""
     measured = [gain.measured for gain in rows.values()]
@@ -119,44 +118,56 @@ def _gains_in_words(_: Any) -> str:
     return f"{said}; not so with {'; '.join(told)}" if told else said
 
 
-add_reading = Rows(CHAPTER, "our reading", needs=f"results/{RUNS}")
-add_reading_hundred_classes = Rows(CHAPTER, "our reading", needs=f"results/{HUNDRED_CLASSES}")
-add_reading_larger = Rows(CHAPTER_LARGER, "our reading", needs=f"results/{LARGER}")
-
-# A smaller network, and fewer epochs, than ResNet-50's; each loss on its own.
 add_reading(
     "kk24.table1_ece_every_loss",
-    "KK24 Table 1, section 5.2, on CIFAR-10",
-    EVERY_LOSS.format(size=SIZE),
-    lambda: All(tuple(gains_of_rows().values())),
+    TABLE_1,
+    EVERY_LOSS.format(SIZE),
+    lambda: every_loss(),
     headline="focal temperature scaling improves ECE (equal mass) with each loss it prints",
     instead=_gains_in_words,
 )
+add_reading("kk24.table1_ece_focal_losses", TABLE_1, FOCAL_LOSSES.format(SIZE), lambda: gain_of_focal_losses())
+add_reading("kk24.table1_gamma_ece", SECTION, GAMMA_ECE.format(SIZE), lambda: change_of_ece_by_gamma())
+add_reading("kk24.table1_gamma_accuracy", SECTION, GAMMA_ACCURACY.format(SIZE), lambda: change_of_error_by_gamma())
 
-# The mean over the focal losses of each seed, then over seeds.
-add_reading(
-    "kk24.table1_ece_focal_losses",
-    "KK24 Table 1, section 5.2, on CIFAR-10",
-    FOCAL_LOSSES.format(size=SIZE),
-    lambda: gain_of_focal_losses(),
+# three of the paper's losses
+add_hundred(
+    "kk24.table1_ece_every_loss_cifar100",
+    "KK24 Table 1, section 5.2, on CIFAR-100",
+    EVERY_LOSS.format(SIZE_HUNDRED),
+    lambda: every_loss(HUNDRED_CLASSES),
+)
+add_hundred(
+    "kk24.table1_ece_focal_losses_cifar100",
+    "KK24 Table 1, section 5.2, on CIFAR-100",
+    FOCAL_LOSSES.format(SIZE_HUNDRED),
+    lambda: gain_of_focal_losses(HUNDRED_CLASSES),
 )
 
-# gamma = 7 against cross-entropy.
-add_reading(
-    "kk24.table1_gamma_ece",
-    "KK24 section 5.2, on CIFAR-10",
-    GAMMA_ECE.format(size=SIZE),
-    lambda: change_of_ece_by_gamma(),
+# 16 epochs of KK24's 350
+add_larger("kk24.table1_ece_every_loss_resnet18", TABLE_1, EVERY_LOSS.format(SIZE_LARGER), lambda: every_loss(LARGER))
+add_larger(
+    "kk24.table1_ece_focal_losses_resnet18",
+    TABLE_1,
+    FOCAL_LOSSES.format(SIZE_LARGER),
+    lambda: gain_of_focal_losses(LARGER),
+)
+add_larger(
+    "kk24.table1_gamma_ece_resnet18", SECTION, GAMMA_ECE.format(SIZE_LARGER), lambda: change_of_ece_by_gamma(LARGER)
+)
+add_larger(
+    "kk24.table1_gamma_accuracy_resnet18",
+    SECTION,
+    GAMMA_ACCURACY.format(SIZE_LARGER),
+    lambda: change_of_error_by_gamma(LARGER),
 )
 
 
-@claim(
+@add_ours(
     "kk24.table1_gamma_printed",
-    source="KK24 Table 1, the rows that are legible, after temperature scaling",
-    statement=r"Of the 5 rows of Table 1 with a fixed $\gamma$ that are legible, as cross-entropy's of the same data set is, 4 have a lower ECE than cross-entropy. The error is higher on CIFAR-10 "
+    "KK24 Table 1, the rows that are legible, after temperature scaling",
+    r"Of the 5 rows of Table 1 with a fixed $\gamma$ that are legible, as cross-entropy's of the same data set is, 4 have a lower ECE than cross-entropy. The error is higher on CIFAR-10 "
     r"($\gamma = 7$, by 1.9 points) and lower on Tiny-ImageNet, for each of $\gamma = 1, 3, 7$.",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def table1_gamma_printed() -> Evidence:
     """Each legible row of a fixed gamma minus that of cross-entropy."""
@@ -168,59 +179,6 @@ def table1_gamma_printed() -> Evidence:
     parts = [rows_where("legible rows with a lower ECE than cross-entropy's", change["adaptive_ece"] < 0, 4)]
     parts.append(rows_where("legible rows on Tiny-ImageNet with a lower error", error.loc["Tiny-ImageNet"] < 0, 3))
     more = float(error["CIFAR-10", "focal 7"])
-    return All(
-        (*parts, Measurement("error of focal 7 on CIFAR-10, minus cross-entropy's", "1.9", more, 1.9, said="claimed"))
+    return All.of(
+        *parts, Measurement("error of focal 7 on CIFAR-10, minus cross-entropy's", "1.9", more, 1.9, said="claimed")
     )
-
-
-add_reading(
-    "kk24.table1_gamma_accuracy",
-    "KK24 section 5.2, on CIFAR-10",
-    GAMMA_ACCURACY.format(size=SIZE),
-    lambda: change_of_error_by_gamma(),
-)
-
-# Three of the paper's losses, each on its own.
-add_reading_hundred_classes(
-    "kk24.table1_ece_every_loss_cifar100",
-    "KK24 Table 1, section 5.2, on CIFAR-100",
-    EVERY_LOSS.format(size=SIZE_HUNDRED_CLASSES),
-    lambda: All(tuple(gains_of_rows(HUNDRED_CLASSES).values())),
-)
-
-# The mean over gamma 3 and FLSD-53 of each seed, then over seeds.
-add_reading_hundred_classes(
-    "kk24.table1_ece_focal_losses_cifar100",
-    "KK24 Table 1, section 5.2, on CIFAR-100",
-    FOCAL_LOSSES.format(size=SIZE_HUNDRED_CLASSES),
-    lambda: gain_of_focal_losses(HUNDRED_CLASSES),
-)
-
-# Each loss on its own; 16 epochs of 350.
-add_reading_larger(
-    "kk24.table1_ece_every_loss_resnet18",
-    "KK24 Table 1, section 5.2, on CIFAR-10",
-    EVERY_LOSS.format(size=SIZE_LARGER),
-    lambda: All(tuple(gains_of_rows(LARGER).values())),
-)
-
-add_reading_larger(
-    "kk24.table1_ece_focal_losses_resnet18",
-    "KK24 Table 1, section 5.2, on CIFAR-10",
-    FOCAL_LOSSES.format(size=SIZE_LARGER),
-    lambda: gain_of_focal_losses(LARGER),
-)
-
-add_reading_larger(
-    "kk24.table1_gamma_ece_resnet18",
-    "KK24 section 5.2, on CIFAR-10",
-    GAMMA_ECE.format(size=SIZE_LARGER),
-    lambda: change_of_ece_by_gamma(LARGER),
-)
-
-add_reading_larger(
-    "kk24.table1_gamma_accuracy_resnet18",
-    "KK24 section 5.2, on CIFAR-10",
-    GAMMA_ACCURACY.format(size=SIZE_LARGER),
-    lambda: change_of_error_by_gamma(LARGER),
-)

@@ -14,7 +14,7 @@ from reproduction.engine.contrasts import Setting
 from reproduction.engine.store import Result
 from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import All, Derivation, Disproof, Evidence, Step, step
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
 from reproduction.studies.shared.from_runs import SIZE, difference, paired, results, with_gamma
@@ -23,6 +23,9 @@ from reproduction.studies.shared.printed_effects import PrintedEffect
 CHAPTER = "10_gradient_factor"
 RECORDED = "cifar10-record"
 LOSSES = ("cross-entropy", "focal 1", "focal 2", "focal 3", "flsd-53")  # M20's on record
+add_paraphrased = Rows(CHAPTER, "paraphrased")
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_ours = Rows(CHAPTER, "ours")
 
 
 def inverse_temperature_steps() -> tuple[Step, ...]:
@@ -40,8 +43,7 @@ def inverse_temperature_steps() -> tuple[Step, ...]:
     return (
         step(
             r"$\partial_\beta^2\big(\log\sum_{i=1}^n e^{\beta z_i} - \beta z_y\big) = \frac{M_2}{M_0} - "
-            r"\big(\frac{M_1}{M_0}\big)^2$ with "
-            r"$M_k = \sum_i z_i^ke^{\beta z_i}$",
+            r"\big(\frac{M_1}{M_0}\big)^2$ with $M_k = \sum_i z_i^ke^{\beta z_i}$",
             sp.diff(sp.log(total) - beta * z[1], beta, 2),
             second / total - (first / total) ** 2,
         ),
@@ -60,12 +62,10 @@ def inverse_temperature_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+@add_paraphrased(
     "m20.nll_not_convex",
-    source="M20 section 6",
-    statement=r"NLL is not a convex function of temperature.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "M20 section 6",
+    r"NLL is not a convex function of temperature.",
 )
 def nll_not_convex() -> Evidence:
     """One sample of margin 1: log(1 + e^(-1/T)) at T = 2, 4, 6."""
@@ -74,10 +74,6 @@ def nll_not_convex() -> Evidence:
         concave = 2 * values[4] - values[2] - values[6]
     return Derivation((Step(r"two classes, margin 1: $2f(4) > f(2) + f(6)$, in ball arithmetic", bool(concave > 0)),))
 
-
-add_paraphrased = Rows(CHAPTER, "paraphrased")
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
-add_ours = Rows(CHAPTER, "ours")
 
 # NLL is convex in 1/T: every local minimum over T > 0 is a global one.
 add_paraphrased(
@@ -127,10 +123,9 @@ def _share_above(gamma: float, temper: bool, level: float = 0.99) -> np.ndarray:
 add_reading(
     "m20.table6_before",
     "M20 section 6, Table 6",
-    r"'$|S_{99}|$', the share of test samples 'predicted with a confidence of 0.99 or more', 'for the focal "
-    r"loss model is much lower "
-    r"than for the cross-entropy or MMCE models before temperature scaling'. (Of cross-entropy; MMCE was not run here. Taken as: lower, how much is not judged, "
-    rf"{TAKEN}; the paper's are {M20_TABLE_6}.)",
+    f"'$|S_{{99}}|$', the share of test samples 'predicted with a confidence of 0.99 or more', 'for the focal loss "
+    f"model is much lower than for the cross-entropy or MMCE models before temperature scaling'. (Of cross-entropy; "
+    f"MMCE was not run here. Taken as: lower, how much is not judged, {TAKEN}; the paper's are {M20_TABLE_6}.)",
     lambda: paired(
         r"$|S_{99}|$, focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST, share of test samples)",
         "negative",
@@ -144,9 +139,9 @@ add_reading(
 add_reading(
     "m20.table6_after",
     "M20 section 6, Table 6",
-    r"'After temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for' "
-    r"cross-entropy. (MMCE was not run here. Taken as: higher, how much is not judged, with the "
-    rf"temperature of least validation ECE, equal width, {TAKEN}; the paper's are {M20_TABLE_6}.)",
+    f"'After temperature scaling, $|S_{{99}}|$ for focal loss is significantly higher than for' cross-entropy. (MMCE "
+    f"was not run here. Taken as: higher, how much is not judged, with the temperature of least validation ECE, equal "
+    f"width, {TAKEN}; the paper's are {M20_TABLE_6}.)",
     lambda: paired(
         r"$|S_{99}|$ after temperature scaling by ECE (equal width), focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST)",
         "positive",
@@ -157,17 +152,12 @@ add_reading(
 )
 
 
-@claim(
+@add_reading(
     "m20.temperature_of_cross_entropy",
-    source="M20 section 6",
-    statement=r"For focal loss 'the optimal temperatures are very close to 1'; 'by contrast, the optimal temperatures "
-    r"for' cross-entropy 'are "
-    r"significantly higher'. (Of the second part, taken as: higher, how much is not judged, by validation ECE, equal width, "
-    + TAKEN
-    + ".)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "M20 section 6",
+    "For focal loss 'the optimal temperatures are very close to 1'; 'by contrast, the optimal temperatures for' "
+    "cross-entropy 'are significantly higher'. (Of the second part, taken as: higher, how much is not judged, by "
+    "validation ECE, equal width, " + TAKEN + ".)",
 )
 def temperature_of_cross_entropy() -> Evidence:
     """T by ECE: cross-entropy minus gamma = 3, paired over seeds."""
@@ -180,14 +170,13 @@ def temperature_of_cross_entropy() -> Evidence:
 add_reading(
     "m20.temperature_by_ece",
     "M20 section 6, on CIFAR-10",
-    r"Of temperatures found '(a)' 'by optimising NLL over a validation set, and (b)' on a grid as the one "
-    r"'that minimises the ECE/AdaECE over a "
-    r"validation set': 'We find the second approach to produce better results in general.' (Taken as: a lower ECE, "
-    r"equal width, and a lower AdaECE, equal "
-    r"mass, on test, either after a temperature chosen by itself, from 0.1 to 10 in steps of 0.1 as M20's for ECE, in KK24's steps of 0.01 to 5 for AdaECE; mean over cross-entropy, $\gamma = 1, 2, 3$ and "
-    r"FLSD-53. Here: AirBench CNN, 45,000 training "
-    r"images, 16 epochs.)",
-    lambda: All(tuple(by_itself_minus_by_nll(metric) for metric in ("ece", "adaptive-ece"))),
+    r"Of temperatures found '(a)' 'by optimising NLL over a validation set, and (b)' on a grid as the one 'that "
+    r"minimises the ECE/AdaECE over a validation set': 'We find the second approach to produce better results in "
+    r"general.' (Taken as: a lower ECE, equal width, and a lower AdaECE, equal mass, on test, either after a "
+    r"temperature chosen by itself, from 0.1 to 10 in steps of 0.1 as M20's for ECE, in KK24's steps of 0.01 to 5 for "
+    r"AdaECE; mean over cross-entropy, $\gamma = 1, 2, 3$ and FLSD-53. Here: AirBench CNN, 45,000 training images, 16 "
+    r"epochs.)",
+    lambda: All.of(*(by_itself_minus_by_nll(metric) for metric in ("ece", "adaptive-ece"))),
     needs=f"results/{RECORDED}",
 )
 

@@ -1,14 +1,20 @@
-"""KK24 sections 1, 2 and 4.1: what training with focal loss does, measured on Fashion-MNIST."""
+"""KK24 sections 1, 2, 4 to 6, Table 1, Fig. 8 on Fashion-MNIST: what focal loss does, and focal temperature scaling."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
-from focal_lib.metrics.intervals import t_interval
+import numpy as np
+import pandas as pd
+
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
+from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
+from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from focal_lib.theory.closest_temperature import closest_temperature
 from reproduction.ledger.evidence import All, Evidence, Unchecked
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
+from reproduction.studies.printed_tables import kk24_table1
 from reproduction.studies.shared.from_runs import (
     COMPENSATION,
     SIZE,
@@ -18,12 +24,20 @@ from reproduction.studies.shared.from_runs import (
     gaps,
     over_seeds,
     paired,
+    results,
     signed_by_seed,
     temperatures,
     values_by_seed,
 )
+from reproduction.studies.shared.scalings import temperature_by_gamma
 
-CHAPTER = "08_training"
+CHAPTER, FTS = "08_training", "09_focal_temperature_scaling"
+ECE = "adaptive-ece"
+add_quoted = Rows(CHAPTER, "quoted")
+add_paraphrased = Rows(CHAPTER, "paraphrased", needs="runs")
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_ours = Rows(CHAPTER, "ours", needs="runs")
+add_fts = Rows(FTS, "our reading", needs="runs")
 
 
 def _gap(gamma: float, column: str, split: str) -> np.ndarray:
@@ -34,19 +48,17 @@ def _temperature(gamma: float) -> np.ndarray:
     return values_by_seed(temperatures(), "temperature", gamma=gamma)
 
 
-@claim(
+@add_reading(
     "kk24.ce_overconfident",
-    source="KK24 sections 1 and 4.1",
-    statement=rf"Cross-entropy is well calibrated on the training data and overconfident on test data. (Taken as: a gap of at most 0.01 on training data, our "
-    rf"threshold, and confidence above accuracy on test data. {SIZE}.)",
+    "KK24 sections 1 and 4.1",
+    f"Cross-entropy is well calibrated on the training data and overconfident on test data. (Taken as: a gap of at "
+    f"most 0.01 on training data, our threshold, and confidence above accuracy on test data. {SIZE}.)",
     chapter="01_overconfidence",
-    fidelity="our reading",
-    needs="runs",
 )
 def ce_overconfident() -> Evidence:
     """Confidence minus accuracy on test above 0; on train within one point."""
     test = _gap(0.0, "confidence", "test"), _gap(0.0, "accuracy", "test")
-    return All((paired("confidence - accuracy on test", "> 0", *test, 1), _near_zero(0.0, "gap", 0.01)))
+    return All.of(paired("confidence - accuracy on test", "> 0", *test, 1), _near_zero(0.0, "gap", 0.01))
 
 
 def _near_zero(gamma: float, column: str, within: float) -> Measurement:
@@ -59,34 +71,27 @@ def _near_zero(gamma: float, column: str, within: float) -> Measurement:
     return Measurement(quantity, text, gap.estimate, 0.0, within, interval=gap, over=over_seeds(gaps_by_seed))
 
 
-add_quoted = Rows(CHAPTER, "quoted")
-add_paraphrased = Rows(CHAPTER, "paraphrased", needs="runs")
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
-
 # What is typical, no single data set says.
 add_quoted(
     "kk24.ce_temperature",
     "KK24 section 4.1",
-    r"'A typical level of overconfidence could approximately be quantified with a temperature of 2-2.5', needed 'to "
-    r"achieve calibration on a validation set'.",
+    "'A typical level of overconfidence could approximately be quantified with a temperature of 2-2.5', needed 'to "
+    "achieve calibration on a validation set'.",
     lambda: Unchecked(
-        "typical of the data sets and networks of the work that KK24 cites; no training of that size is on record here. "
-        "Temperatures of such networks would come from `focal grid workflow/grids/kk24-table1.yaml` and "
-        "`focal grid workflow/grids/kk24-tinyimagenet.yaml`, and whether they are typically 2 to 2.5 is then to be judged "
-        "by hand, from `validation_temperatures` of these runs; kk24.ce_temperature_above_one measures the sign, "
+        "typical of the data sets and networks of the work that KK24 cites; no training of that size is on record "
+        "here. Temperatures of such networks would come from `focal grid workflow/grids/kk24-table1.yaml` and `focal "
+        "grid workflow/grids/kk24-tinyimagenet.yaml`, and whether they are typically 2 to 2.5 is then to be judged by "
+        "hand, from `validation_temperatures` of these runs; kk24.ce_temperature_above_one measures the sign, "
         "kk24.ce_temperature_printed counts those that three of the papers print"
     ),
 )
 
 
-@claim(
+@add_reading(
     "kk24.ce_temperature_above_one",
-    source="KK24 section 4.1",
-    statement=rf"Networks trained with cross-entropy 'are generally overconfident on the validation set'. "
-    rf"(Taken as: the temperature fitted there is above 1. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "KK24 section 4.1",
+    f"Networks trained with cross-entropy 'are generally overconfident on the validation set'. (Taken as: the "
+    f"temperature fitted there is above 1. {SIZE}.)",
 )
 def ce_temperature_above_one() -> Evidence:
     """log T, over seeds."""
@@ -98,9 +103,9 @@ def ce_temperature_above_one() -> Evidence:
 add_paraphrased(
     "kk24.focal_underconfident",
     "KK24 Abstract, sections 1 and 6",
-    rf"Focal loss pushes the model to underconfident predictions on the training data. (Taken as: accuracy less confidence is above 0, and "
-    rf"above that of cross-entropy; 'slightly', section 6, is not judged. {SIZE}.)",
-    lambda: All(tuple(part for g in focal_gammas(gaps()) for part in _underconfident(g))),
+    f"Focal loss pushes the model to underconfident predictions on the training data. (Taken as: accuracy less "
+    f"confidence is above 0, and above that of cross-entropy; 'slightly', section 6, is not judged. {SIZE}.)",
+    lambda: All.of(*(part for g in focal_gammas(gaps()) for part in _underconfident(g))),
 )
 
 
@@ -118,20 +123,17 @@ def _underconfident(gamma: float) -> tuple[Measurement, Measurement]:
 add_reading(
     "kk24.proper_part_calibrated",
     "KK24 sections 3.2 and 4.1",
-    rf"After the map with the $\gamma$ of training, training predictions are calibrated as those of cross-entropy are. "
-    rf"(Taken as: a mean gap of at most half a point. {SIZE}.)",
-    lambda: All(tuple(_near_zero(g, "mapped_gap", 0.005) for g in focal_gammas(gaps()))),
+    rf"After the map with the $\gamma$ of training, training predictions are calibrated as those of cross-entropy "
+    rf"are. (Taken as: a mean gap of at most half a point. {SIZE}.)",
+    lambda: All.of(*(_near_zero(g, "mapped_gap", 0.005) for g in focal_gammas(gaps()))),
 )
 
 
-@claim(
+@add_reading(
     "kk24.focal_temperature_near_one",
-    source="KK24 sections 2 and 4.1",
-    statement=rf"For focal loss 'the optimal temperature is frequently close to 1', that of cross-entropy 'often reported to be in the range of [1.5, 3]'. "
+    "KK24 sections 2 and 4.1",
+    rf"For focal loss 'the optimal temperature is frequently close to 1', that of cross-entropy 'often reported to be in the range of [1.5, 3]'. "
     rf"(Taken as: that of focal loss is nearer 1; neither how near nor the range is judged: chapter 8 has the temperatures. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
 )
 def focal_temperature_near_one() -> Evidence:
     """abs(log T) of cross-entropy minus that of focal loss, paired by seed."""
@@ -140,17 +142,14 @@ def focal_temperature_near_one() -> Evidence:
     for g in focal_gammas(temperatures()):
         quantity = rf"$|\log T|$, cross-entropy minus $\gamma = {g:g}$"
         parts.append(paired(quantity, "> 0", base, np.abs(np.log(_temperature(g))), 1))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
-@claim(
+@add_ours(
     "kk24.generalisation_compensation",
-    source="KK24 section 4.1, which assumes a similar compensation for every loss",
-    statement=r"The 'generalization compensation' is one temperature factor for every loss: what a focal network says, after the map with its "
+    "KK24 section 4.1, which assumes a similar compensation for every loss",
+    r"The 'generalization compensation' is one temperature factor for every loss: what a focal network says, after the map with its "
     rf"$\gamma$ of training, needs the temperature that cross-entropy needs, to within 10 %. ({SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
 )
 def generalisation_compensation() -> Evidence:
     """The temperature after the map over that of cross-entropy, paired by seed."""
@@ -159,17 +158,14 @@ def generalisation_compensation() -> Evidence:
         ratio = t_interval(values_by_seed(temperatures(), "mapped_temperature", gamma=g) / base)
         quantity = rf"$T/T_{{CE}}$ after the map, $\gamma = {g:g}$"
         parts.append(Measurement.near(quantity, "1", ratio, 1.0, COMPENSATION, over_seeds(base), said="claimed"))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
-@claim(
+@add_ours(
     "kk24.compensation_one_temperature",
-    source="KK24 section 4.1, 'the composition of temperature during training and generalization compensation'",
-    statement=r"In place of the map one temperature does: that closest to the map, times that of cross-entropy, is the temperature of focal loss to "
+    "KK24 section 4.1, 'the composition of temperature during training and generalization compensation'",
+    r"In place of the map one temperature does: that closest to the map, times that of cross-entropy, is the temperature of focal loss to "
     rf"within 10 %. (Closest by the largest difference over the simplex of as many classes as the networks have. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
 )
 def compensation_one_temperature() -> Evidence:
     """T_focal / T_CE, paired by seed, against the temperature closest to the map of ten classes."""
@@ -181,17 +177,14 @@ def compensation_one_temperature() -> Evidence:
         quantity = rf"$T_{{\gamma={g:g}}}/T_{{CE}}$ against the map of {classes()} classes"
         apart, over = COMPENSATION * expected, over_seeds(base)
         parts.append(Measurement.near(quantity, f"{expected:.3f}", ratio, expected, apart, over, said="predicted"))
-    return All(tuple(parts))
+    return All.of(*parts)
 
 
-@claim(
+@add_reading(
     "kk24.gamma_trades_accuracy",
-    source="KK24 section 5.2",
-    statement=rf"'Models trained with higher' $\gamma$ 'have generally better ECE but worse accuracy'. (Taken as: the largest $\gamma$ "
+    "KK24 section 5.2",
+    rf"'Models trained with higher' $\gamma$ 'have generally better ECE but worse accuracy'. (Taken as: the largest $\gamma$ "
     rf"against cross-entropy, the ECE of equal mass, KK24's, after temperature scaling by it, as in Table 1. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
 )
 def gamma_trades_accuracy() -> Evidence:
     """Cross-entropy against the largest gamma, paired by seed."""
@@ -200,9 +193,165 @@ def gamma_trades_accuracy() -> Evidence:
     ece, other_ece = (values_by_seed(scaled, "adaptive_ece", gamma=g) for g in (0.0, top))
     accuracy, other_accuracy = (_gap(g, "accuracy", "test") for g in (0.0, top))
     against = rf"on test, cross-entropy minus $\gamma = {top:g}$"
-    return All(
-        (
-            paired(f"adaptive ECE (equal mass) after temperature scaling {against}", "> 0", ece, other_ece, 1),
-            paired(f"accuracy {against}", "> 0", accuracy, other_accuracy, 1),
-        )
+    return All.of(
+        paired(f"adaptive ECE (equal mass) after temperature scaling {against}", "> 0", ece, other_ece, 1),
+        paired(f"accuracy {against}", "> 0", accuracy, other_accuracy, 1),
     )
+
+
+@add_fts(
+    "kk24.table1_ece",
+    "KK24 Table 1, section 5.2",
+    f"Focal temperature scaling improves the test ECE of every model over temperature scaling, both chosen by ECE. "
+    f"(ECE of equal mass, KK24's. {SIZE}.)",
+)
+def table1_ece() -> Evidence:
+    """Adaptive ECE after focal minus after plain temperature scaling, paired by seed, for each loss."""
+    parts = []
+    for g in (0.0, *focal_gammas(comparison())):
+        focal, plain = (
+            values_by_seed(comparison(), "adaptive_ece", gamma=g, method=method, objective=ECE, search="grid")
+            for method in ("focal-temperature", "temperature")
+        )
+        gain = paired_t_interval(focal, plain).scaled(100)
+        quantity = rf"change of adaptive ECE (equal mass), in points, trained with $\gamma = {g:g}$"
+        parts.append(Measurement.signed(quantity, "< 0", gain, -1, over_seeds(plain)))
+    return All.of(*parts)
+
+
+def _relative_change(column: str, ours: dict[str, str], theirs: dict[str, str]) -> np.ndarray:
+    """A column for one scaling over that for another, minus 1: mean over the losses, one number a seed."""
+    wide = []
+    for which in (ours, theirs):
+        kept = comparison()[(comparison()[list(which)] == pd.Series(which)).all(axis="columns")]
+        wide.append(kept.pivot(index="seed", columns="loss", values=column))
+    return (wide[0] / wide[1] - 1).mean(axis="columns").to_numpy()
+
+
+@add_fts(
+    "kk24.nll_kept",
+    "KK24 section 5.2, section 6, Table 1",
+    rf"Focal temperature scaling comes with 'log-loss being approximately the same', 'occasionally marginally losing'. "
+    rf"(Taken as: both chosen by log-loss, the test log-loss changes by at most 2 %, our threshold, on average. {SIZE}.)",
+)
+def nll_kept() -> Evidence:
+    """Mean relative change of the NLL over the losses of a seed, then over seeds."""
+    relative = _relative_change(
+        "nll", {"method": "focal-temperature", "objective": "nll"}, {"method": "temperature", "objective": "nll"}
+    )
+    return Measurement.near(
+        "relative change of NLL", "approximately 0", t_interval(relative), 0.0, 0.02, over_seeds(relative)
+    )
+
+
+@claim(
+    "kk24.temperature_decreases_printed",
+    source="KK24 section 5.2, Table 1",
+    statement=r"'The optimal temperature generally decreases with the growth of the focal training parameter "
+    r"$\gamma_{tr}$.' (Taken as: of temperature scaling, in most steps from one $\gamma_{tr}$ to the next among the "
+    r"rows of Table 1 that are legible, cross-entropy being $\gamma_{tr} = 0$, by log-loss and by ECE, equal mass.)",
+    chapter=FTS,
+    fidelity="our reading",
+)
+def temperature_decreases_printed() -> Evidence:
+    """Steps of the temperatures in brackets, data set by data set."""
+    changes = np.concatenate([np.diff(row) for row in _printed_temperatures()])
+    fell = int((changes < 0).sum())
+    quantity = f"steps with a lower temperature, of {changes.size}"
+    return Measurement(quantity, "generally", fell, holds=2 * fell > changes.size, said="claimed")
+
+
+def _printed_temperatures() -> list[np.ndarray]:
+    """For each data set and criterion the temperatures printed, in the order of gamma of training."""
+    rows = kk24_table1().query("stage == 'ts'")
+    rows = rows.assign(trained=rows["loss"].str.extract(r"^focal (\d+)$")[0].astype(float))
+    rows.loc[rows["loss"] == "cross-entropy", "trained"] = 0.0
+    kept = rows.dropna(subset="trained").sort_values("trained").groupby("dataset")
+    columns = ("nll_temperature", "adaptive_ece_temperature")
+    return [own[column].to_numpy() for _, own in kept for column in columns]
+
+
+@add_fts(
+    "kk24.temperature_decreases",
+    "KK24 section 5.2",
+    rf"'The optimal temperature generally decreases with the growth of the focal training parameter $\gamma_{{tr}}$.' (Taken as: the slope of "
+    rf"$\log T$ over $\gamma_{{tr}}$, cross-entropy being 0, $T$ chosen by log-loss and by ECE of equal mass, KK24's. {SIZE}.)",
+)
+def temperature_decreases() -> Evidence:
+    """Least squares for each seed, then over seeds."""
+    by_ece = comparison(method="temperature", objective=ECE)
+    parts = []
+    for criterion, found in (("NLL", temperatures()), ("ECE (equal mass)", by_ece)):
+        gammas = sorted(found["gamma"].unique())
+        logs = np.log(np.array([values_by_seed(found, "temperature", gamma=g) for g in gammas]))  # (gammas, seeds)
+        slopes = np.polyfit(gammas, logs, 1)[0]
+        quantity = rf"slope of $\log T$ over $\gamma$ of training, $T$ chosen by {criterion}"
+        parts.append(signed_by_seed(quantity, "< 0", slopes, -1))
+    return All.of(*parts)
+
+
+def _gain_of_criterion(quantity: str, column: str, chosen: str, other: str) -> Measurement:
+    """Plain temperature scaling chosen by one criterion against the other: relative change of the mean over losses.
+
+    Of a gain the sign counts: one data set's size says nothing of another's.
+    """
+    plain = comparison()[comparison()["method"] == "temperature"]
+    by_seed = plain.groupby(["seed", "objective"])[column].mean().unstack()
+    return signed_by_seed(quantity, "< 0", (by_seed[chosen] / by_seed[other] - 1).to_numpy(), -1)
+
+
+add_fts(
+    "kk24.choose_by_nll",
+    "KK24 section 5.2, on the choice of criterion",
+    f"Optimizing for log-loss on the validation set for the hyperparameter choice, 'for log-loss, the relative "
+    f"improvement is rather minor but consistent'. (Taken as: a gain, plain temperature scaling by log-loss against "
+    f"by ECE of equal mass. {SIZE}: the size, around 1 %, is that of other data.)",
+    lambda: _gain_of_criterion("relative change of NLL on test", "nll", "nll", ECE),
+)
+add_fts(
+    "kk24.choose_by_ece",
+    "KK24 section 5.2",
+    f"'When evaluating ECE, we could gain an extra 20 % relative improvement in average when optimizing for ECE on "
+    f"the validation set for the hyperparameter choice.' (Taken as: a gain over choosing by log-loss, plain "
+    f"temperature scaling, mean over the losses; ECE of equal mass, KK24's. {SIZE}: the size is that of other data.)",
+    lambda: _gain_of_criterion("relative change of adaptive ECE (equal mass) on test", "adaptive_ece", ECE, "nll"),
+)
+
+
+@add_fts(
+    "kk24.fig8_linear",
+    "KK24 Fig. 8, section 5.2",
+    rf"The optimal temperature over the calibration $\gamma$ 'is close to linear for all trained models'. "
+    rf"(Taken as: $R^2 > 0.95$ over $\gamma \le 1$, for the models whose temperature stays within the paper's grid there. {SIZE}.)",
+)
+def fig8_linear() -> Evidence:
+    """R^2 of each loss, over seeds; a loss that reaches the end of the grid at some seed is left out, by name."""
+    gammas = [g for g in PAPER_GAMMAS if g <= 1]
+    found: dict[str, list[np.ndarray]] = {}
+    for result in results():
+        found.setdefault(result.spec.label, []).append(temperature_by_gamma(result, gammas))
+    at_end = [name for name, fits in found.items() if np.max(fits) >= PAPER_TEMPERATURES[-1]]
+    parts = []
+    for name, fits in found.items():
+        if name not in at_end:
+            r2 = np.array([np.corrcoef(gammas, t)[0, 1] ** 2 for t in fits])
+            quantity = f"$R^2$ less 0.95, {name}"
+            parts.append(Measurement.signed(quantity, "> 0", paired_t_interval(r2, 0 * r2 + 0.95), 1, over_seeds(r2)))
+    if parts and at_end:
+        parts[-1] = replace(parts[-1], remark=f"Left out, at the end of the grid: {', '.join(at_end)}")
+    return All.of(*parts)
+
+
+@add_fts(
+    "kk24.line_search",
+    "KK24 sections 5.2 and 6, left to future work",
+    rf"'Instead of fitting hyperparameters over a 2-dimensional values grid, we could iterate' them 'only within the line' "
+    rf"'without much performance loss'. (Taken as: a loss of less than 0.1 points of the test ECE, equal mass, on average over losses. {SIZE}.)",
+)
+def line_search() -> Evidence:
+    """Test ECE along the line minus that of the whole grid, mean over the losses of a seed, then over seeds."""
+    focal = comparison().query("method == 'focal-temperature' and objective == @ECE")
+    by_seed = 100 * focal.pivot_table("adaptive_ece", "seed", "search")  # the mean over losses
+    loss = paired_t_interval(by_seed["line"], by_seed["grid"] + 0.1)
+    quantity = "adaptive ECE (equal mass) lost on test, in points, less the 0.1 allowed"
+    return Measurement.signed(quantity, "< 0", loss, -1, over_seeds(by_seed))

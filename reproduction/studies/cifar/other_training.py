@@ -10,7 +10,7 @@ import pandas as pd
 
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from reproduction.engine.store import Result
-from reproduction.studies.shared.by_run import confidence_gaps
+from reproduction.studies.shared.miscalibration import confidence_gaps
 
 # heading -> metric, method, objective, column
 _Asked = dict[str, tuple[str, str, str, str]]
@@ -71,17 +71,19 @@ def compare_training(tables: Mapping[str, pd.DataFrame], runs: Mapping[str, Iter
 
 
 def _of_one_set(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """The table, unless it mixes data sets or networks, or has a run twice."""
+    """_OF_A_RUN, a row a loss and seed, unless the table mixes data sets, has a run twice, or lacks a number."""
     networks = table[["dataset", "model"]].drop_duplicates()
     if len(networks) != 1:
         raise ValueError(f"{name} must be of one data set and network. Got {len(networks)}.")
-    key = ["loss", "seed", "metric", "method", "objective"]
-    if twice := int(table.duplicated(key).sum()):
+    if twice := int(table.duplicated(["loss", "seed", "metric", "method", "objective"]).sum()):
         raise ValueError(f"{name} must have a loss and seed once. Got {twice} rows again.")
-    return table
+    values = _values(table, _OF_A_RUN).sort_index()
+    if lacking := [str(heading) for heading in values if not np.isfinite(values[heading]).all()]:
+        raise ValueError(f"{name} must have every number, finite. Got none for {', '.join(lacking)}.")
+    return values
 
 
-def compare_by_seed(here: pd.DataFrame, there: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+def compare_by_seed(here: pd.DataFrame, there: pd.DataFrame) -> pd.DataFrame:
     """What another way to train changes in the runs of one loss, paired by seed.
 
     Args:
@@ -89,47 +91,33 @@ def compare_by_seed(here: pd.DataFrame, there: pd.DataFrame, *, level: float = 0
 
     Returns:
         Index error, NLL, ECEs as trained and temperatures, on test images; columns there and here (means over seeds),
-        change (here minus there), low and high (t interval of it over seeds), seeds.
+        change (here minus there), low and high (95 % t interval of it over seeds), seeds.
 
     Raises:
         ValueError: other losses or seeds, several losses, one seed; several data sets or networks, a seed twice, or a
-            number that is missing or not finite; a level outside 0 to 1.
+            number that is missing or not finite.
     """
-    _check_level(level)
-    ours, theirs = (_values(_of_one_set(name, t), _OF_A_RUN) for name, t in (("here", here), ("there", there)))
+    ours, theirs = _of_one_set("here", here), _of_one_set("there", there)
     sets = [" on ".join(t[["model", "dataset"]].iloc[0]) for t in (here, there)]
     if sets[0] != sets[1]:
         raise ValueError(f"here and there must be of one data set and network. Got {sets[0]} and {sets[1]}.")
-    ours, theirs = ours.sort_index(), theirs.sort_index()
     if not ours.index.equals(theirs.index) or len(ours) < 2 or ours.index.get_level_values("loss").nunique() != 1:
         have = (", ".join(f"{loss}, seed {seed}" for loss, seed in t.index) or "none" for t in (ours, theirs))
         raise ValueError(
             f"here and there must have one loss, and the same two seeds or more. Got {' and '.join(have)}."
         )
-    for name, values in (("here", ours), ("there", theirs)):
-        _check_finite(name, values)
     rows = {}
     for heading in ours:
-        change = paired_t_interval(ours[heading], theirs[heading], level=level)
+        change = paired_t_interval(ours[heading], theirs[heading])
         means = theirs[heading].mean(), ours[heading].mean()
         rows[heading] = (*means, change.estimate, change.low, change.high, len(ours))
     return pd.DataFrame.from_dict(rows, orient="index", columns=["there", "here", "change", "low", "high", "seeds"])
 
 
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"level must be above 0 and below 1. Got {level}.")
-
-
-def _check_finite(name: str, values: pd.DataFrame) -> None:
-    if lacking := [str(heading) for heading in values if not np.isfinite(values[heading]).all()]:
-        raise ValueError(f"{name} must have every number, finite. Got none for {', '.join(lacking)}.")
-
-
-def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame) -> pd.DataFrame:
     r"""One run beside the run of its loss and seed that was trained in another way, and beside what seeds change there.
 
-    low and high are where a further seed of the other way is expected, the t prediction interval of n seeds,
+    low and high are where a further seed of the other way is expected, the 95 % t prediction interval of n seeds,
 
     .. math:: \bar x \pm t_{n - 1} s \sqrt{1 + 1 / n},
 
@@ -144,26 +132,24 @@ def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: flo
         seed is with probability 2 / (n + 1)); seeds, their number.
 
     Raises:
-        ValueError: more than one run, or not its loss and seed among two or more; several data sets or networks, a seed
-            twice, or a number that is missing or not finite; a level outside 0 to 1.
+        ValueError: more than one run, or not its loss and seed among two or more; as `compare_by_seed`.
     """
-    _check_level(level)
-    here, there = (_values(_of_one_set(name, table), _OF_A_RUN) for name, table in (("run", run), ("seeds", seeds)))
+    here = _of_one_set("run", run)
     if len(here) != 1:
         raise ValueError(f"run must be one run. Got {len(here)}.")
     loss, seed = here.index[0]
-    alike = there[there.index.get_level_values("loss") == loss]
-    if len(alike) < 2 or (loss, seed) not in alike.index:
-        have = ", ".join(str(own) for own in alike.index.get_level_values("seed"))
-        raise ValueError(f"seeds must have two runs of {loss} or more, seed {seed} among them. Got {have or 'none'}.")
-    for name, values in (("run", here), ("seeds", alike)):
-        _check_finite(name, values)
+    there = _of_one_set("seeds", seeds[seeds["loss"] == loss])
+    own = list(there.index.get_level_values("seed"))
+    if len(there) < 2 or seed not in own:
+        have = ", ".join(map(str, own)) or "none"
+        raise ValueError(f"seeds must have two runs of {loss} or more, seed {seed} among them. Got {have}.")
     rows = {}
     for heading, value in here.iloc[0].items():
-        mean = t_interval(alike[heading], level=level)
-        half = (mean.high - mean.estimate) * math.sqrt(len(alike) + 1)  # its standard error has 1 / sqrt(n)
-        same, low, high = alike.loc[(loss, seed), heading], mean.estimate - half, mean.estimate + half
-        beyond = not alike[heading].min() <= value <= alike[heading].max()
-        rows[heading] = (same, value, value - same, low, high, low <= value <= high, beyond, len(alike))
+        known = there[heading]
+        mean = t_interval(known)
+        half = (mean.high - mean.estimate) * math.sqrt(len(known) + 1)  # its standard error has 1 / sqrt(n)
+        same, low, high = known[loss, seed], mean.estimate - half, mean.estimate + half
+        beyond = not known.min() <= value <= known.max()
+        rows[heading] = (same, value, value - same, low, high, low <= value <= high, beyond, len(known))
     columns = ["there", "here", "change", "low", "high", "inside", "beyond", "seeds"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)

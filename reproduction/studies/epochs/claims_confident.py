@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.confident import CONFIDENT, confidence_where_agreed, confident_shares
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
@@ -16,6 +16,7 @@ from reproduction.studies.shared.from_runs import (
     SIZE,
     paired,
     results,
+    say_sign,
     signed_by_seed,
     values_by_seed,
 )
@@ -23,15 +24,16 @@ from reproduction.studies.shared.from_runs import (
 CHAPTER = "16_miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)
 HERE = (
-    rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}; temperatures by ECE on validation, as M20 choose "
-    "them, here of equal mass, and here not near 1"
+    rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}; temperatures by ECE on validation, as M20 "
+    rf"choose them, here of equal mass, and here not near 1"
 )
 HERE_BEFORE = rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}"
 MISTAKES = (
-    r"'On misclassified samples, we observe a very low confidence for the focal loss model.' (Taken as: a lower mean "
-    r"confidence than cross-entropy's, how low is not judged"
+    "'On misclassified samples, we observe a very low confidence for the focal loss model.' (Taken as: a lower mean "
+    "confidence than cross-entropy's, how low is not judged"
 )
 ALIKE = "on the test samples that the four networks of a seed all misclassify, {}.)"
+add_ours = Rows(CHAPTER, "ours", needs="runs")
 
 
 @functools.cache
@@ -59,39 +61,34 @@ def _against_cross_entropy(
     for gamma in gammas:
         focal, base = (values_by_seed(frame, column, gamma=g, stage=stage, **where) for g in (gamma, 0.0))
         quantity = rf"{name} {stage} temperature scaling, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)"
-        yield paired(quantity, "positive" if sign > 0 else "negative", focal, base, sign, "claimed")
+        yield paired(quantity, say_sign(sign), focal, base, sign, "claimed")
 
-
-add_ours = Rows(CHAPTER, "ours", needs="runs")
 
 # Shares of the test samples with a confidence of 0.99 or more; gamma = 3 is m20.table6_before's.
 add_ours(
     "m20.table6_before_here",
     "M20 section 6, on Table 6, taken further",
-    r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy' model 'before temperature "
-    rf"scaling'. (Taken as: lower, how much is not judged, for $\gamma = 1$ and $2$, where M20 has {M20_TABLE_6}; {SIZE}. For $\gamma = 3$: "
-    r"m20.table6_before.)",
-    lambda: All(tuple(_against_cross_entropy("share above 0.99", shares(), "share", -1, "before", GAMMAS[:2]))),
+    rf"'$|S_{{99}}|$ for the focal loss model is much lower than for the cross-entropy' model 'before temperature "
+    rf"scaling'. (Taken as: lower, how much is not judged, for $\gamma = 1$ and $2$, where M20 has {M20_TABLE_6}; "
+    rf"{SIZE}. For $\gamma = 3$: m20.table6_before.)",
+    lambda: All.of(*_against_cross_entropy("share above 0.99", shares(), "share", -1, "before", GAMMAS[:2])),
 )
 
 # Shares of the test samples with a confidence of 0.99 or more.
 add_ours(
     "m20.table6_after_here",
     "M20 section 6, on Table 6, taken further",
-    r"'However, after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for' "
-    rf"cross-entropy. (MMCE was not run. Taken as: higher, how much is not judged, {HERE}.)",
-    lambda: All(tuple(_against_cross_entropy("share above 0.99", shares(), "share", 1, "after"))),
+    f"'However, after temperature scaling, $|S_{{99}}|$ for focal loss is significantly higher than for' "
+    f"cross-entropy. (MMCE was not run. Taken as: higher, how much is not judged, {HERE}.)",
+    lambda: All.of(*_against_cross_entropy("share above 0.99", shares(), "share", 1, "after")),
 )
 
 
-@claim(
+@add_ours(
     "m20.table6_right_here",
-    source="M20 Table 6, asked of the book's networks",
-    statement=rf"Of what a network trained with cross-entropy predicts with a confidence of 0.99 or more, fewer than "
-    rf"99 % are right; {SIZE}, as trained.",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    "M20 Table 6, asked of the book's networks",
+    f"Of what a network trained with cross-entropy predicts with a confidence of 0.99 or more, fewer than 99 % are "
+    f"right; {SIZE}, as trained.",
 )
 def table6_right_here() -> Evidence:
     """That accuracy minus 0.99, a number a seed; Table 6 prints 96.33 and 96.72 %."""
@@ -105,14 +102,14 @@ add_ours(
     "m20.fig8_wrong_before_here",
     "M20 App. F, Fig. 8, before temperature scaling, asked of the book's networks",
     rf"{MISTAKES}, before temperature scaling, {ALIKE.format(HERE_BEFORE)}",
-    lambda: All(tuple(_on_mistakes("before"))),
+    lambda: All.of(*_on_mistakes("before")),
 )
 
 add_ours(
     "m20.fig8_wrong_after_here",
     "M20 App. F, Fig. 8, after temperature scaling, asked of the book's networks",
     rf"{MISTAKES}, after temperature scaling, {ALIKE.format(HERE)}",
-    lambda: All(tuple(_on_mistakes("after"))),
+    lambda: All.of(*_on_mistakes("after")),
 )
 
 

@@ -20,6 +20,7 @@ from reproduction.studies.shared.from_runs import (
     over_seeds,
     results,
     runs_if_trained,
+    say_sign,
     signed_by_seed,
     signed_if_any,
     with_gamma,
@@ -29,6 +30,9 @@ CHAPTER = "16_miscalibration"
 TAKEN = rf"cross-entropy, from the fifth epoch to the last; {SIZE}, a constant learning rate"
 HIGHEST_BIN = 0.96  # the last of 25
 LEARNT = 0.01  # training error
+ECE = "test ECE (equal mass, a fraction)"
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_ours = Rows(CHAPTER, "ours", needs="runs")
 
 
 def cross_entropy_runs() -> list[Result]:
@@ -59,25 +63,20 @@ def change(name: str, column: str, sign: int, split: str = "test", *, while_any:
     changes = np.array([float(h.iloc[-1] - h.iloc[0]) for h in histories])
     last = "last epoch with such a sample" if while_any else "last epoch"
     quantity = f"{name}, {last} minus fifth (Fashion-MNIST, cross-entropy)"
-    claimed = "positive" if sign > 0 else "negative"
-    return signed_by_seed(quantity, claimed, changes, sign)
+    return signed_by_seed(quantity, say_sign(sign), changes, sign)
 
-
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
 
 # Three changes: of all training samples, the correctly classified and the others, while there are any.
 add_reading(
     "m20.fig1_train_nll",
     "M20 section 3, Fig. 1 (a)",
-    r"'The average train NLL (for both correctly and incorrectly classified training samples) broadly "
-    r"decreases throughout training.' (Taken as: by sign, of all, of the correctly classified and of the misclassified, "
+    "'The average train NLL (for both correctly and incorrectly classified training samples) broadly decreases "
+    "throughout training.' (Taken as: by sign, of all, of the correctly classified and of the misclassified, "
     r"of which the last epoch is the last evaluated one that has any; " + TAKEN + ".)",
-    lambda: All(
-        (
-            change("train NLL", "nll", -1, "train"),
-            change("train NLL of correctly classified samples", "nll_right", -1, "train"),
-            change("train NLL of misclassified samples", "nll_wrong", -1, "train", while_any=True),
-        )
+    lambda: All.of(
+        change("train NLL", "nll", -1, "train"),
+        change("train NLL of correctly classified samples", "nll_right", -1, "train"),
+        change("train NLL of misclassified samples", "nll_wrong", -1, "train", while_any=True),
     ),
 )
 
@@ -85,16 +84,14 @@ add_reading(
 add_reading(
     "m20.fig1_test_nll",
     "M20 section 3, Fig. 1 (a), (b)",
-    r"'After the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in "
-    r"the average test NLL'; this 'is caused "
-    r"only by the incorrectly classified samples, as the average NLL for the correctly classified samples continues "
+    "'After the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in the average "
+    "test NLL'; this 'is caused only by the incorrectly classified samples, as the average NLL for the correctly "
+    "classified samples continues "
     r"to decrease'. (Taken as: by sign, " + TAKEN + ".)",
-    lambda: All(
-        (
-            change("test NLL", "nll", 1),
-            change("test NLL of misclassified samples", "nll_wrong", 1),
-            change("test NLL of correctly classified samples", "nll_right", -1),
-        )
+    lambda: All.of(
+        change("test NLL", "nll", 1),
+        change("test NLL of misclassified samples", "nll_wrong", 1),
+        change("test NLL of correctly classified samples", "nll_right", -1),
     ),
 )
 
@@ -104,21 +101,19 @@ add_reading(
     "M20 section 3, Fig. 1 (c)",
     r"'After epoch 150, the test set ECE rises, indicating that the network is becoming miscalibrated.' "
     r"(Taken as: ECE of equal mass, by sign, " + TAKEN + ".)",
-    lambda: change("test ECE (equal mass, a fraction)", "adaptive_ece", 1),
+    lambda: change(ECE, "adaptive_ece", 1),
 )
 
 # Two changes.
 add_reading(
     "m20.fig1_entropies",
     "M20 section 3, Fig. 1 (b)",
-    r"'The entropies of the softmax distributions for both the correctly and incorrectly classified test "
-    r"samples decrease throughout training (in "
+    "'The entropies of the softmax distributions for both the correctly and incorrectly classified test samples "
+    "decrease throughout training (in "
     r"other words, the distributions get peakier).' (Taken as: by sign, " + TAKEN + ".)",
-    lambda: All(
-        (
-            change("softmax entropy of correctly classified test samples", "entropy_right", -1),
-            change("softmax entropy of misclassified test samples", "entropy_wrong", -1),
-        )
+    lambda: All.of(
+        change("softmax entropy of correctly classified test samples", "entropy_right", -1),
+        change("softmax entropy of misclassified test samples", "entropy_wrong", -1),
     ),
 )
 
@@ -126,10 +121,10 @@ add_reading(
 @claim(
     "m20.fig1_training_error",
     source="M20 section 3, Fig. 1 (c)",
-    statement=r"'Between training epochs 150 and 250, i.e. between the two points where there are drops in the "
-    r"learning rate, the training set classification "
-    r"error rises slightly, before dropping to exactly 0 after epoch 250.' (Where its grid has been trained, taken as: a "
-    r"higher mean over the second half of the epochs between the drops than over the first; no error from then on.)",
+    statement="'Between training epochs 150 and 250, i.e. between the two points where there are drops in the "
+    "learning rate, the training set classification error rises slightly, before dropping to exactly 0 after epoch "
+    "250.' (Where its grid has been trained, taken as: a higher mean over the second half of the epochs between the "
+    "drops than over the first; no error from then on.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
@@ -138,16 +133,16 @@ def fig1_training_error() -> Evidence:
     runs = with_gamma(runs_if_trained(M20_FIGURES), 0.0)
     if not runs:
         return Unchecked(
-            "needs a ResNet-50 trained on CIFAR-10 for 350 epochs with these drops of the learning rate, each epoch "
-            f"evaluated: `focal grid workflow/grids/{M20_FIGURES}.yaml`, after which this claim is checked; chapter 16 draws "
-            "the training error of an MLP whose learning rate drops, too"
+            f"needs a ResNet-50 trained on CIFAR-10 for 350 epochs with these drops of the learning rate, each epoch "
+            f"evaluated: `focal grid workflow/grids/{M20_FIGURES}.yaml`, after which this claim is checked; chapter "
+            f"16 draws the training error of an MLP whose learning rate drops, too"
         )
     rises, left = zip(
         *(error_around_drops(by_epoch(run, "train"), run.spec.training.drops) for run in runs), strict=True
     )
     rise = "training error between the drops, mean over the second half of the epochs minus the first"
     after = Measurement("largest training error after the second drop", "0", max(left), 0.0)
-    return All((signed_if_any(rise, "positive", rises, 1), after))
+    return All.of(signed_if_any(rise, "positive", rises, 1), after)
 
 
 def error_around_drops(history: pd.DataFrame, drops: Sequence[int]) -> tuple[float, float]:
@@ -159,15 +154,12 @@ def error_around_drops(history: pd.DataFrame, drops: Sequence[int]) -> tuple[flo
     return float(rise), float(error[error.index > second].max())
 
 
-@claim(
+@add_reading(
     "m20.fig2_highest_bin",
-    source="M20 section 3, Fig. 2",
-    statement=r"'Over time, the network gradually pushes all of the training samples towards the highest confidence "
-    r"bin.' (Taken as: of 25 bins; at the end of "
-    rf"training it holds 99 % of them or more, cross-entropy; 'gradually' is not judged; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "M20 section 3, Fig. 2",
+    f"'Over time, the network gradually pushes all of the training samples towards the highest confidence bin.' "
+    f"(Taken as: of 25 bins; at the end of training it holds 99 % of them or more, cross-entropy; 'gradually' is not "
+    f"judged; {SIZE}.)",
 )
 def fig2_highest_bin() -> Evidence:
     """Share of training samples with a confidence above 0.96, a number a seed."""
@@ -183,15 +175,12 @@ def highest_bin_share(result: Result) -> float:
     return float((softmax(result.train.logits.astype(np.float64), -1).max(-1) > HIGHEST_BIN).mean())
 
 
-@claim(
+@add_reading(
     "m20.fig2_after_perfect",
-    source="M20 section 3, Fig. 2",
-    statement=r"'It thus keeps on increasing the confidence of correct predictions even after having reached perfect "
-    r"accuracy on the training set.' (Taken as: from "
-    rf"the first evaluated epoch without a training error to the last, cross-entropy; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "M20 section 3, Fig. 2",
+    f"'It thus keeps on increasing the confidence of correct predictions even after having reached perfect accuracy "
+    f"on the training set.' (Taken as: from the first evaluated epoch without a training error to the last, "
+    f"cross-entropy; {SIZE}.)",
 )
 def fig2_after_perfect() -> Evidence:
     """Mean confidence on training data, where every prediction is correct."""
@@ -214,29 +203,21 @@ def rise_after_perfect(history: pd.DataFrame) -> float:
     return float(history["confidence"].iloc[-1] - perfect["confidence"].iloc[0])
 
 
-@claim(
+@add_ours(
     "m20.nll_overfits_not_error",
-    source="M20 section 3, Fig. 1, asked of the book's networks",
-    statement=r"The NLL overfits, the error does not: from the epoch of the lowest test NLL to the last, test NLL and ECE "
-    rf"(equal mass) rise, and the test error falls; cross-entropy, {SIZE}, a "
-    r"constant learning rate. (The epoch is chosen for each seed by the other seeds.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    "M20 section 3, Fig. 1, asked of the book's networks",
+    f"The NLL overfits, the error does not: from the epoch of the lowest test NLL to the last, test NLL and ECE "
+    f"(equal mass) rise, and the test error falls; cross-entropy, {SIZE}, a constant learning rate. (The epoch is "
+    f"chosen for each seed by the other seeds.)",
 )
 def nll_overfits_not_error() -> Evidence:
     """Three changes, a number a seed."""
+    asked = {"nll": ("test NLL", 1), "adaptive_ece": (ECE, 1), "error": ("test error", -1)}
     parts = []
-    asked = (
-        ("nll", "test NLL", 1),
-        ("adaptive_ece", "test ECE (equal mass, a fraction)", 1),
-        ("error", "test error", -1),
-    )
-    for column, what, sign in asked:
+    for column, (what, sign) in asked.items():
         quantity = f"{what}, last epoch minus that of the lowest test NLL (Fashion-MNIST, cross-entropy)"
-        claimed = "positive" if sign > 0 else "negative"
-        parts.append(signed_by_seed(quantity, claimed, changes_after_lowest(column), sign, said="asked"))
-    return All(tuple(parts))
+        parts.append(signed_by_seed(quantity, say_sign(sign), changes_after_lowest(column), sign, said="asked"))
+    return All.of(*parts)
 
 
 def changes_after_lowest(column: str) -> np.ndarray:
@@ -249,16 +230,13 @@ def changes_after_lowest(column: str) -> np.ndarray:
     return np.array(found)
 
 
-@claim(
+@add_ours(
     "m20.nll_turns_early",
-    source="M20 section 3, Fig. 1 (c), asked of the book's networks",
-    statement=r"Miscalibration begins before the training set is learnt: at the epoch of the lowest test NLL more than "
-    rf"{100 * LEARNT:g} % of the training samples are misclassified; cross-entropy, {SIZE}, a constant learning rate. "
-    r"(M20's network 'has a very low training set classification error throughout the period of miscalibration'; "
-    r"there both begin where the learning rate drops.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    "M20 section 3, Fig. 1 (c), asked of the book's networks",
+    f"Miscalibration begins before the training set is learnt: at the epoch of the lowest test NLL more than "
+    f"{100 * LEARNT:g} % of the training samples are misclassified; cross-entropy, {SIZE}, a constant learning rate. "
+    f"(M20's network 'has a very low training set classification error throughout the period of miscalibration'; "
+    f"there both begin where the learning rate drops.)",
 )
 def nll_turns_early() -> Evidence:
     """The training error there minus the threshold, a number a seed."""

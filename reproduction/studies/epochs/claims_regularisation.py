@@ -1,29 +1,44 @@
-"""M20 section 4, Figs. 3 (h) and 4 (b) to (d): weights and gradients while training, on the book's own runs."""
+"""M20 section 4, 'Implicit Regularisation', Figs. 3 (h), 4 (b) to (d): weights and gradients, and the first steps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import functools
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from focal_lib.theory.gain import confidence_threshold
+from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import claim
-from reproduction.studies.epochs.while_training import histories
+from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.measurement import Measurement
+from reproduction.studies.epochs.while_training import describe_followed, follow, histories
 from reproduction.studies.shared.from_runs import (
     M20_FIGURES,
     SIZE,
     paired,
     results,
     runs_if_trained,
+    say_sign,
     signed_if_any,
     with_gamma,
 )
 
 CHAPTER = "16_miscalibration"
+GAMMAS = (1.0, 2.0, 3.0)  # M20's
+SEEDS, SAMPLES, STEPS, RATE = 4, 500, 40, 0.01  # of the small networks whose first steps are followed
+HERE = (
+    rf"Fashion-MNIST, {SAMPLES} training images, an MLP of two layers, {STEPS} steps of gradient descent on all of them "
+    rf"at once, with momentum, {SEEDS} seeds"
+)
+AT = r"at the last step before the mean probability of the true class with cross-entropy passes $p_0$, $g(p_0, \gamma) = 1$"
 ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_ours = Rows(CHAPTER, "ours", needs="runs")
 
 
 def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
@@ -35,13 +50,10 @@ def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
     return np.array(values)
 
 
-@claim(
+@add_reading(
     "m20.weight_norm_late",
-    source="M20 section 4, Fig. 3 (h)",
-    statement=rf"At the end of training the last layer of the cross-entropy network has the larger weights. (Here: $\gamma = 3$; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "M20 section 4, Fig. 3 (h)",
+    rf"At the end of training the last layer of the cross-entropy network has the larger weights. (Here: $\gamma = 3$; {SIZE}.)",
 )
 def weight_norm_late() -> Evidence:
     """Norm after the last epoch, cross-entropy minus gamma = 3, paired over seeds."""
@@ -52,10 +64,10 @@ def weight_norm_late() -> Evidence:
 @claim(
     "m20.weight_norm_early",
     source="M20 section 4, Fig. 3 (h)",
-    statement=r"'The weight norms of the models trained with focal loss are initially higher than that for the model trained using "
-    r"cross-entropy'; 'a complete reversal in the ordering of the weight norms occurs between epochs 150 and 250'. (Where its grid has "
-    r"been trained, taken as: the norm of the last layer, each focal loss minus cross-entropy, is positive after the first epoch and at epoch 150, "
-    r"negative at 250.)",
+    statement="'The weight norms of the models trained with focal loss are initially higher than that for the model "
+    "trained using cross-entropy'; 'a complete reversal in the ordering of the weight norms occurs between epochs 150 "
+    "and 250'. (Where its grid has been trained, taken as: the norm of the last layer, each focal loss minus "
+    "cross-entropy, is positive after the first epoch and at epoch 150, negative at 250.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
@@ -70,10 +82,10 @@ def weight_norm_early() -> Evidence:
     parts = []
     for gamma in sorted({run.spec.gamma for run in runs if run.spec.is_focal} - {0.0}):
         for epoch, sign in ((1, 1), (150, 1), (250, -1)):
-            lead = norms_at(runs, gamma, epoch) - norms_at(runs, 0.0, epoch)
+            ahead = norms_at(runs, gamma, epoch) - norms_at(runs, 0.0, epoch)
             quantity = rf"norm of the last layer after epoch {epoch}, $\gamma = {gamma:g}$ minus cross-entropy"
-            parts.append(signed_if_any(quantity, "positive" if sign > 0 else "negative", lead, sign))
-    return All(tuple(parts))
+            parts.append(signed_if_any(quantity, say_sign(sign), ahead, sign))
+    return All.of(*parts)
 
 
 def norms_at(runs: Sequence[Result], gamma: float, epoch: int) -> np.ndarray:
@@ -82,37 +94,123 @@ def norms_at(runs: Sequence[Result], gamma: float, epoch: int) -> np.ndarray:
     return frame[frame["epoch"] == epoch].sort_values("seed")["weight_norm"].to_numpy()
 
 
-@claim(
+@add_ours(
     "m20.weight_norm_fifth",
-    source="M20 section 4, Fig. 3 (h), past the threshold",
-    statement=rf"After five epochs, the confidence past $p_0$, the last layer of the cross-entropy network has the larger weights already ({SIZE}).",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    "M20 section 4, Fig. 3 (h), past the threshold",
+    rf"After five epochs, the confidence past $p_0$, the last layer of the cross-entropy network has the larger weights already ({SIZE}).",
 )
 def weight_norm_fifth() -> Evidence:
     """The norm after the first evaluated epoch, cross-entropy minus gamma = 3, paired over seeds."""
-    quantity = f"norm of the last layer, cross-entropy minus focal, epoch {first_epoch()} {ON}"
+    first = int(min(result.history["epoch"].min() for result in results()))
+    quantity = f"norm of the last layer, cross-entropy minus focal, epoch {first} {ON}"
     found = paired(quantity, "positive", followed(0.0, "weight_norm", 0), followed(3.0, "weight_norm", 0), 1, "asked")
     confidence = f"mean confidence of the focal networks is {followed(3.0, 'confidence', 0).min():.2f} or more"
     return replace(found, remark=f"There the {confidence}, past the threshold {confidence_threshold(3.0):.4f}")
 
 
-def first_epoch() -> int:
-    """The first evaluated epoch of the default grid."""
-    return int(min(result.history["epoch"].min() for result in results()))
-
-
-@claim(
+@add_reading(
     "m20.gradient_norms",
-    source="M20 section 4, Fig. 4 (b) to (d)",
-    statement=r"As training progresses the gradient norms of cross-entropy 'decrease less rapidly than those for focal loss'. (Taken as: the 0.9 "
-    rf"quantile over training samples, from the fifth epoch to the last, $\gamma = 3$; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    "M20 section 4, Fig. 4 (b) to (d)",
+    rf"As training progresses the gradient norms of cross-entropy 'decrease less rapidly than those for focal loss'. "
+    rf"(Taken as: the 0.9 quantile over training samples, from the fifth epoch to the last, $\gamma = 3$; {SIZE}.)",
 )
 def gradient_norms() -> Evidence:
     """Log ratio, last over first evaluated epoch, of the 0.9 quantile over training samples."""
     base, focal = (np.log(followed(g, "gradient_q90", -1) / followed(g, "gradient_q90", 0)) for g in (0.0, 3.0))
     return paired(f"log of last over fifth epoch, cross-entropy minus focal {ON}", "positive", base, focal, 1)
+
+
+def specifications(seeds: int = SEEDS, samples: int = SAMPLES, rate: float = RATE) -> list[Spec]:
+    """Cross-entropy and M20's gammas, seed by seed; an epoch is one step, and none of them sees the rate drop."""
+    own = {"model": "mlp", "recipe": "cifar-cpu", "n_train": samples, "n_validation": 1, "epochs": 100_000}
+    own |= {"batch_size": samples, "learning_rate": rate}
+    return [Spec(gamma=gamma, seed=seed, **own) for seed in range(seeds) for gamma in (0.0, *GAMMAS)]  # type: ignore[arg-type]
+
+
+@functools.cache
+def first_steps(seeds: int, samples: int, steps: int) -> pd.DataFrame:
+    """A row a network and step; see `describe_followed`."""
+    return describe_followed(follow(specifications(seeds, samples), steps, test_samples=1))
+
+
+def step_before_threshold(steps: pd.DataFrame, gamma: float, seed: int) -> int:
+    """The last step before the mean probability of the true class passes tau(gamma), with cross-entropy.
+
+    Raises:
+        ValueError: it never does.
+    """
+    run = steps[(steps["gamma"] == 0) & (steps["seed"] == seed)].set_index("epoch")["true_class"]
+    past = run[run >= confidence_threshold(gamma)]
+    if past.empty or past.index[0] == 0:
+        raise ValueError(f"the threshold of gamma {gamma:g} must be passed. Got {run.iloc[0]:.3f} to {run.max():.3f}.")
+    return int(past.index[0]) - 1
+
+
+def threshold_steps(steps: pd.DataFrame) -> dict[float, float]:
+    """For each gamma whose threshold is passed in every seed: the step that passes it, on average over seeds."""
+    found = {}
+    for gamma in GAMMAS:
+        with contextlib.suppress(ValueError):
+            passing = [step_before_threshold(steps, gamma, int(s)) + 1 for s in steps["seed"].unique()]
+            found[gamma] = float(np.mean(passing))
+    return found
+
+
+def steps_in_lead(steps: pd.DataFrame, column: str, gamma: float) -> int:
+    """For how many steps from the beginning a column is higher than with cross-entropy, on the mean over seeds.
+
+    Counted from the first step at which it is higher to the first after it at which it is not; 0 if it never is.
+    """
+    wide = steps.pivot_table(index="epoch", columns="gamma", values=column)
+    higher = (wide[gamma] > wide[0.0]).to_numpy()
+    if not higher.any():
+        return 0
+    start = int(higher.argmax())
+    rest = higher[start:]
+    return int(len(rest) if rest.all() else rest.argmin())
+
+
+def lead(steps: pd.DataFrame, column: str, gamma: float, late: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """A column of the focal networks and of those of cross-entropy, a number a seed: before the threshold, or last."""
+    pairs = []
+    for seed in sorted(steps["seed"].unique()):
+        at = int(steps["epoch"].max()) if late else step_before_threshold(steps, gamma, int(seed))
+        there = steps[(steps["epoch"] == at) & (steps["seed"] == seed)].set_index("gamma")[column]
+        pairs.append((float(there[gamma]), float(there[0.0])))
+    focal, base = np.array(pairs).T
+    return focal, base
+
+
+def _leads(name: str, column: str, sign: int, late: bool = False) -> Iterator[Measurement]:
+    when = f"after {STEPS} steps" if late else "before the threshold"
+    for gamma in GAMMAS:
+        quantity = rf"{name} {when}, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST, MLP)"
+        focal, base = lead(first_steps(SEEDS, SAMPLES, STEPS), column, gamma, late)
+        yield paired(quantity, say_sign(sign), focal, base, sign, "claimed")
+
+
+@add_reading(
+    "m20.gains_faster",
+    "M20 section 4, 'Implicit Regularisation'",
+    rf"'In the initial stages of training, when $p_{{i,y_i}} < p_0$ in general, $g(p_{{i,y_i}}, \gamma) > 1$ and the "
+    rf"model gains confidence on its predictions faster than it would for cross-entropy.' (Taken as: a higher mean "
+    rf"probability of the true class, {AT}, for each of $\gamma = 1, 2, 3$; {HERE}.)",
+)
+def gains_faster() -> Evidence:
+    """Means over training samples, paired over seeds."""
+    return All.of(*_leads("mean probability of the true class", "true_class", 1))
+
+
+@add_reading(
+    "m20.weights_lead_then_trail",
+    "M20 section 4, 'Implicit Regularisation'",
+    rf"'As soon as $p_{{i,y_i}}$ crosses the threshold $p_0$', focal loss has 'a regularising effect on the weights. "
+    rf"This is why' their norms 'are initially higher than that for the model trained using cross-entropy. However, "
+    rf"as training progresses, we find that the ordering of the weight norms reverses.' (Taken as: a higher norm of "
+    rf"the last layer {AT}, and a lower one at the end, for each of $\gamma = 1, 2, 3$; {HERE}. How long the lead "
+    rf"lasts is not judged.)",
+)
+def weights_lead_then_trail() -> Evidence:
+    """Norms of the last layer, paired over seeds."""
+    name = "norm of the last layer"
+    return All.of(*_leads(name, "weight_norm", 1), *_leads(name, "weight_norm", -1, late=True))

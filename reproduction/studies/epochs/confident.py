@@ -12,7 +12,7 @@ from scipy.special import softmax
 from focal_lib.metrics.scores import top_label
 from reproduction.engine.store import Logits, Result
 from reproduction.studies.printed_tables import m20_table6
-from reproduction.studies.shared.by_run import Fit, compare_scaling
+from reproduction.studies.shared.scalings import Fit, compare_scaling
 
 CONFIDENT = 0.99  # M20's set S_99
 AS_M20 = Fit("temperature", "adaptive-ece", "grid")  # the temperature with the smallest ECE on validation

@@ -27,7 +27,7 @@ from reproduction.engine.run import checked_weights, network
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result, array_checksum
 from reproduction.engine.trainer import pick_device, to_tensors
-from reproduction.studies.shared.by_run import FITS, Fit, fit_scaling
+from reproduction.studies.shared.scalings import FITS, Fit, fit_scaling
 
 AT_ONCE = 100  # images: with more a CPU waits for its memory, and the logits are the same
 

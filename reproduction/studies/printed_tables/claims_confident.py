@@ -2,63 +2,55 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
 from reproduction.ledger.evidence import Evidence
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import m20_fig8, m20_table6
-from reproduction.studies.printed_tables.from_m20_tables import AsPrinted, m20_cells
+from reproduction.studies.printed_tables.from_tables import SCALED, AsPrinted, m20_cells
 
 CHAPTER = "14_published_tables"
-STAGES = {"pre": "before", "post": "after"}
 ORDER = "The order of the numbers in the text at hand says whose each is."  # an assumption of m20_fig8.csv
-VERY_CONFIDENT = 0.95
-
-
-def _compared(stage: str, sign: int) -> list[Measurement]:
-    """The share of Table 6 for focal loss minus those for cross-entropy and MMCE, each network."""
-    cells = m20_table6().query("stage == @stage")
-    wide = cells.pivot(index="network", columns="loss", values="share")
-    parts = []
-    for network, row in wide.iterrows():
-        for other in ("cross-entropy", "mmce"):
-            difference = round(float(row["focal"] - row[other]), 6)  # of numbers with two digits
-            quantity = f"share above 0.99 of {network} {STAGES[stage]} temperature scaling, focal minus {other}, points"
-            parts.append(Measurement.of_sign(quantity, difference, sign))
-    return parts
-
-
 add_reading = Rows(CHAPTER, "our reading")
+add_ours = Rows(CHAPTER, "ours")
+
+
+def _of_table_6(quantity: str, shares: pd.DataFrame, sign: int) -> Iterator[Measurement]:
+    """Focal loss minus cross-entropy and MMCE, a row a network: numbers with two digits."""
+    for network, row in shares.iterrows():
+        for other in ("cross-entropy", "mmce"):
+            difference = round(float(row["focal"] - row[other]), 6)
+            yield Measurement.of_sign(f"{quantity.format(network)}, focal minus {other}, points", difference, sign)
+
+
+def _compared(stage: str, sign: int) -> Iterator[Measurement]:
+    wide = m20_table6().query("stage == @stage").pivot(index="network", columns="loss", values="share")
+    return _of_table_6(f"share above 0.99 of {{}} {SCALED[stage]}", wide, sign)
+
 
 # Differences of printed shares.
 add_reading(
     "m20.table6_printed",
     "M20 section 6, Table 6, as printed",
-    r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy or MMCE models before "
-    r"temperature scaling. However, "
-    r"after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for both MMCE and "
-    r"cross-entropy.' (Taken as: lower and "
-    r"higher, for both networks of Table 6; by how much is not judged.)",
-    lambda: AsPrinted((*_compared("pre", -1), *_compared("post", 1))),
+    "'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy or MMCE models before temperature "
+    "scaling. However, after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for both "
+    "MMCE and cross-entropy.' (Taken as: lower and higher, for both networks of Table 6; by how much is not judged.)",
+    lambda: AsPrinted.of(*_compared("pre", -1), *_compared("post", 1)),
 )
 
 
-@claim(
+@add_reading(
     "m20.table6_temperatures",
-    source="M20 section 6, on Table 6; Table 1",
-    statement=r"Of ResNet-50 and ResNet-110 on CIFAR-10: 'with an optimal temperature of 1.1, the confidence of the "
-    r"temperature-scaled model for focal "
-    r"loss does not reduce as much as those of the models for cross-entropy and MMCE, for which the optimal "
-    r"temperatures lie between 2.5 to 2.8'. "
-    r"(Taken as: these temperatures, in Table 1; and that $|S_{99}|$ of Table 6 falls by fewer points for focal loss than for either, in both networks. That the temperature is why is not judged.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 section 6, on Table 6; Table 1",
+    "Of ResNet-50 and ResNet-110 on CIFAR-10: 'with an optimal temperature of 1.1, the confidence of the "
+    "temperature-scaled model for focal loss does not reduce as much as those of the models for cross-entropy and "
+    "MMCE, for which the optimal temperatures lie between 2.5 to 2.8'. (Taken as: these temperatures, in Table 1; and "
+    "that $|S_{99}|$ of Table 6 falls by fewer points for focal loss than for either, in both networks. That the "
+    "temperature is why is not judged.)",
 )
 def table6_temperatures() -> Evidence:
     """The six temperatures in brackets, and by how much the shares of Table 6 fall."""
@@ -70,16 +62,9 @@ def table6_temperatures() -> Evidence:
         for loss in ("cross-entropy", "mmce"):
             value = float(row[loss])
             parts.append(Measurement(f"T of {loss}, {network}", "2.5 to 2.8", value, holds=2.5 <= value <= 2.8))
-    return AsPrinted((*parts, *_falls()))
-
-
-def _falls() -> Iterator[Measurement]:
-    """By how many points temperature scaling lowers the share of Table 6, focal loss against the others, each network."""
-    wide = m20_table6().pivot(index=["network", "loss"], columns="stage", values="share")
-    for network, fall in (wide["pre"] - wide["post"]).unstack().iterrows():
-        for other in ("cross-entropy", "mmce"):
-            quantity = f"fall of the share above 0.99 of {network}, focal minus {other}, points"
-            yield Measurement.of_sign(quantity, round(float(fall["focal"] - fall[other]), 6), -1)
+    shares = m20_table6().pivot(index=["network", "loss"], columns="stage", values="share")
+    falls = (shares["pre"] - shares["post"]).unstack()
+    return AsPrinted.of(*parts, *_of_table_6("fall of the share above 0.99 of {}", falls, -1))
 
 
 def confidences(right: bool) -> pd.DataFrame:
@@ -89,119 +74,85 @@ def confidences(right: bool) -> pd.DataFrame:
     return cells.pivot(index=["stage", "image"], columns="loss", values="confidence")
 
 
-def _fig8(
-    right: bool, stage: str, quantity: str, claimed: str, value: float, holds: Callable[[float], bool]
-) -> Measurement:
-    which = "right" if right else "wrong"
-    named = f"{quantity} on the four images of M20 Fig. 8 that all networks have {which}, {STAGES[stage]} temperature scaling"
-    return Measurement(named, claimed, value, holds=holds(value), said="claimed")
+def _fig8(right: bool, stage: str, quantity: str, claimed: str, value: float, holds: bool) -> Measurement:
+    which = f"that all networks have {'right' if right else 'wrong'}, {SCALED[stage]}"
+    named = f"{quantity} on the four images of M20 Fig. 8 {which}"
+    return Measurement(named, claimed, value, holds=holds, said="claimed")
 
 
-@claim(
+@add_reading(
     "m20.fig8_right",
-    source="M20 App. F, Fig. 8",
-    statement=r"'For all the correctly classified samples, the model trained using focal loss has very confident "
-    r"predictions both pre and post temperature "
-    rf"scaling.' (Taken as: a confidence above 0.95, our threshold, on the four printed. {ORDER})",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 App. F, Fig. 8",
+    "'For all the correctly classified samples, the model trained using focal loss has very confident predictions both "
+    f"pre and post temperature scaling.' (Taken as: a confidence above 0.95, our threshold, on the four printed. {ORDER})",
 )
 def fig8_right() -> Evidence:
     """The lowest of them."""
-    focal = confidences(True)["flsd-53"]
-    return AsPrinted(
-        tuple(
-            _fig8(
-                True, s, "lowest confidence of focal loss", "above 0.95", float(focal[s].min()), VERY_CONFIDENT.__lt__
-            )
-            for s in STAGES
-        )
-    )
+    lowest = confidences(True)["flsd-53"].groupby("stage").min()
+    quantity = "lowest confidence of focal loss"
+    return AsPrinted.of(*(_fig8(True, s, quantity, "above 0.95", lowest[s], lowest[s] > 0.95) for s in SCALED))
 
 
-@claim(
+@add_reading(
     "m20.fig8_wrong",
-    source="M20 App. F, Fig. 8",
-    statement=r"'However, on misclassified samples, we observe a very low confidence for the focal loss model.' "
-    r"(Taken as: lower than cross-entropy's on each of "
-    r"the four printed, before and after temperature scaling; how low is not judged. " + ORDER + ")",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 App. F, Fig. 8",
+    "'However, on misclassified samples, we observe a very low confidence for the focal loss model.' (Taken as: lower "
+    "than cross-entropy's on each of the four printed, before and after temperature scaling; how low is not judged. "
+    f"{ORDER})",
 )
 def fig8_wrong() -> Evidence:
     """The smallest of the four differences."""
     wide = confidences(False)
-    gap = wide["cross-entropy"] - wide["flsd-53"]
+    least = (wide["cross-entropy"] - wide["flsd-53"]).groupby("stage").min()
     quantity = "smallest gap of confidence, cross-entropy minus focal loss,"
-    return AsPrinted(tuple(_fig8(False, s, quantity, "positive", float(gap[s].min()), lambda v: v > 0) for s in STAGES))
+    return AsPrinted.of(*(_fig8(False, s, quantity, "positive", least[s], least[s] > 0) for s in SCALED))
 
 
-@claim(
+@add_ours(
     "m20.fig8_wrong_counted",
-    source="M20 Fig. 8, image by image",
-    statement=r"Of the four losses focal loss is the least confident on 3 of the 4 printed mistakes before "
-    r"temperature scaling, and on 2 after; its mean "
-    r"confidence on them is 0.62 before and 0.60 after. " + ORDER,
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 Fig. 8, image by image",
+    "Of the four losses focal loss is the least confident on 3 of the 4 printed mistakes before temperature scaling, "
+    f"and on 2 after; its mean confidence on them is 0.62 before and 0.60 after. {ORDER}",
 )
 def fig8_wrong_counted() -> Evidence:
     """Counts and means of printed numbers."""
     wide, parts = confidences(False), []
     for stage, count, mean in (("pre", 3, 0.62), ("post", 2, 0.60)):
         four: Any = wide.loc[stage]  # a row an image
-        least = int((four.idxmin(axis="columns") == "flsd-53").sum())
+        least, found = int((four.idxmin(axis="columns") == "flsd-53").sum()), float(four["flsd-53"].mean())
         quantity = "images where focal loss is least confident"
-        parts.append(_fig8(False, stage, quantity, str(count), least, partial(operator.eq, count)))
-        found = float(four["flsd-53"].mean())
+        parts.append(_fig8(False, stage, quantity, str(count), least, least == count))
         quantity = "mean confidence of focal loss"
-        parts.append(_fig8(False, stage, quantity, f"{mean:.2f}", found, partial(_rounds_to, mean)))
-    return AsPrinted(tuple(parts))
+        parts.append(_fig8(False, stage, quantity, f"{mean:.2f}", found, abs(found - mean) < 0.005))
+    return AsPrinted.of(*parts)
 
 
-def _rounds_to(printed: float, value: float) -> bool:
-    return abs(value - printed) < 0.005
-
-
-@claim(
+@add_reading(
     "m20.fig8_cross_entropy",
-    source="M20 App. F, Fig. 8",
-    statement=r"'The ResNet-50 network trained using cross entropy is very confident even on the misclassified "
-    r"samples, particularly before temperature "
-    r"scaling.' (Taken as: on the four printed a mean confidence above 0.95, our threshold, before temperature scaling, "
-    r"and a lower one after it. " + ORDER + ")",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 App. F, Fig. 8",
+    "'The ResNet-50 network trained using cross entropy is very confident even on the misclassified samples, "
+    "particularly before temperature scaling.' (Taken as: on the four printed a mean confidence above 0.95, our "
+    f"threshold, before temperature scaling, and a lower one after it. {ORDER})",
 )
 def fig8_cross_entropy() -> Evidence:
     """Means of printed numbers."""
-    wide = confidences(False)["cross-entropy"]
-    before, after = (float(wide[stage].mean()) for stage in STAGES)
-    quantity = "mean confidence of cross-entropy"
-    return AsPrinted(
-        (
-            _fig8(False, "pre", quantity, "above 0.95", before, VERY_CONFIDENT.__lt__),
-            _fig8(False, "post", quantity, "lower than before", after, before.__gt__),
-        )
+    means, quantity = confidences(False)["cross-entropy"].groupby("stage").mean(), "mean confidence of cross-entropy"
+    return AsPrinted.of(
+        _fig8(False, "pre", quantity, "above 0.95", means["pre"], means["pre"] > 0.95),
+        _fig8(False, "post", quantity, "lower than before", means["post"], means["post"] < means["pre"]),
     )
 
 
-@claim(
+@add_reading(
     "m20.fig8_brier",
-    source="M20 App. F, Fig. 8",
-    statement=r"'Apart from focal loss, the only model which has relatively low confidences on misclassified test "
-    r"samples is the one trained using Brier score.' "
-    r"(Taken as: on the four printed its mean is below those of cross-entropy and MMCE, before and after temperature "
-    r"scaling. " + ORDER + ")",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 App. F, Fig. 8",
+    "'Apart from focal loss, the only model which has relatively low confidences on misclassified test samples is the "
+    "one trained using Brier score.' (Taken as: on the four printed its mean is below those of cross-entropy and MMCE, "
+    f"before and after temperature scaling. {ORDER})",
 )
 def fig8_brier() -> Evidence:
     """The mean of Brier minus the lower of the two others."""
-    wide, parts = confidences(False), []
-    for stage in STAGES:
-        means: Any = wide.loc[stage].mean()
-        difference = float(means["brier"] - means[["cross-entropy", "mmce"]].min())
-        quantity = "mean confidence of Brier minus the lower of cross-entropy's and MMCE's"
-        parts.append(_fig8(False, stage, quantity, "negative", difference, lambda v: v < 0))
-    return AsPrinted(tuple(parts))
+    means = confidences(False).groupby("stage").mean()
+    above = means["brier"] - means[["cross-entropy", "mmce"]].min(axis="columns")
+    quantity = "mean confidence of Brier minus the lower of cross-entropy's and MMCE's"
+    return AsPrinted.of(*(_fig8(False, s, quantity, "negative", above[s], above[s] < 0) for s in SCALED))

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from reproduction.engine.papers import FCL_OF_L25
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import printed_tables, study
 from reproduction.studies.printed_tables.from_tables import (
     losses_at_lowest,
     lower_mean,
     most_rows_above_temperature,
-    most_rows_among_lowest,
     most_rows_lowered,
-    most_rows_won,
     rank_in_row,
-    rows_at_temperature,
     rows_changed_no_more,
     rows_lower,
     rows_near_temperature,
@@ -27,11 +24,10 @@ from reproduction.studies.printed_tables.from_tables import (
 CHAPTER = "14_published_tables"
 TABLES = ("Table 4", "Table 5", "Table 6", "Table 7")
 STAGES = ("pre", "post")
-
-
 add_quoted = Rows(CHAPTER, "quoted")
 add_reading = Rows(CHAPTER, "our reading")
 add_ours = Rows(CHAPTER, "ours")
+
 
 # Counted in the four printed tables.
 add_reading(
@@ -39,7 +35,7 @@ add_reading(
     "L25 section 5.1.1, Tables 4 to 7",
     r"'Overall, FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: before temperature "
     r"scaling it has the lowest ECE, smooth, adaptive and classwise ECE of seven losses in most rows of the printed tables.)",
-    lambda: All(tuple(most_rows_won("L25", table, "pre", "fcl") for table in TABLES)),
+    lambda: All.of(*(rows_won("L25", table, "pre", "fcl") for table in TABLES)),
     headline="overall FCL has the lowest ECE of seven losses before scaling, in the printed tables",
     instead=lambda _: rows_won_in_words("L25", "Table 4", "fcl"),
 )
@@ -48,34 +44,32 @@ add_reading(
 add_reading(
     "l25.fcl_among_lowest",
     "L25 section 5.1.1, Tables 4 to 7",
-    r"'Post-T calibration error for FCL are also among the lowest.' (Taken as: lowest or second lowest of seven losses in most rows "
-    r"of the printed tables.)",
-    lambda: All(tuple(most_rows_among_lowest("L25", table, "post", "fcl", 2) for table in TABLES)),
+    "'Post-T calibration error for FCL are also among the lowest.' (Taken as: lowest or second lowest of seven losses "
+    "in most rows of the printed tables.)",
+    lambda: All.of(*(rows_won("L25", table, "post", "fcl", among=2) for table in TABLES)),
 )
 
 # Counted in the printed table.
 add_ours(
     "l25.fcl_mostly_lower",
     "L25 Table 4, row by row",
-    r"Of the seven losses FCL has the lowest ECE in 9 of 12 rows of Table 4 before temperature scaling, Tiny-ImageNet not among "
-    r"them, and in 10 of 12 after.",
-    lambda: All((rows_won("L25", "Table 4", "pre", "fcl", 9), rows_won("L25", "Table 4", "post", "fcl", 10))),
+    "Of the seven losses FCL has the lowest ECE in 9 of 12 rows of Table 4 before temperature scaling, Tiny-ImageNet "
+    "not among them, and in 10 of 12 after.",
+    lambda: All.of(rows_won("L25", "Table 4", "pre", "fcl", 9), rows_won("L25", "Table 4", "post", "fcl", 10)),
 )
 
 
-@claim(
+@add_ours(
     "l25.fcl_rows",
-    source="L25 Tables 5 to 7, row by row",
-    statement=r"Of the seven losses FCL has the lowest smooth ECE, adaptive ECE and classwise ECE in 9, 8 and 9 of 12 rows of Tables 5, 6 and 7 "
+    "L25 Tables 5 to 7, row by row",
+    r"Of the seven losses FCL has the lowest smooth ECE, adaptive ECE and classwise ECE in 9, 8 and 9 of 12 rows of Tables 5, 6 and 7 "
     r"before temperature scaling, and in 11, 10 and 11 after, the row of Table 5 included that repeats another (l25.table5_row_twice).",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def fcl_rows() -> Evidence:
     """Counted in the printed tables."""
     counts = {"Table 5": (9, 11), "Table 6": (8, 10), "Table 7": (9, 11)}
-    return All(
-        tuple(
+    return All.of(
+        *(
             rows_won("L25", table, stage, "fcl", count)
             for table, both in counts.items()
             for stage, count in zip(STAGES, both, strict=True)
@@ -83,28 +77,24 @@ def fcl_rows() -> Evidence:
     )
 
 
-@claim(
+@add_reading(
     "l25.outperforms",
-    source="L25 section 5.1.1",
-    statement=r"'Outperforming other methods like Brier Loss, MMCE, and Label Smoothing, Focal Loss in both pre- and post-temperature scaling "
+    "L25 section 5.1.1",
+    r"'Outperforming other methods like Brier Loss, MMCE, and Label Smoothing, Focal Loss in both pre- and post-temperature scaling "
     r"scenarios.' (Taken as: FCL has a lower ECE than each of the four, averaged over the rows of the printed Table 4, before and after.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def outperforms() -> Evidence:
     """Means over the rows of the printed table."""
     others = ("brier", "mmce", "label-smoothing", "flsd-53")
-    return All(tuple(lower_mean("L25", "Table 4", stage, "fcl", other) for stage in STAGES for other in others))
+    return All.of(*(lower_mean("L25", "Table 4", stage, "fcl", other) for stage in STAGES for other in others))
 
 
-@claim(
+@add_ours(
     "l25.tiny_imagenet",
-    source="L25 section 5.1.1, on Tiny-ImageNet",
-    statement=r"On Tiny-ImageNet, where the paper says that FCL 'demonstrates strong performance', 'with significant improvements in calibration', "
-    r"FCL as trained is fourth of seven in ECE, smooth, adaptive and classwise ECE; after temperature scaling it is first, in "
-    r"classwise ECE in a tie of four, and in adaptive ECE second.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 section 5.1.1, on Tiny-ImageNet",
+    "On Tiny-ImageNet, where the paper says that FCL 'demonstrates strong performance', 'with significant "
+    "improvements in calibration', FCL as trained is fourth of seven in ECE, smooth, adaptive and classwise ECE; "
+    "after temperature scaling it is first, in classwise ECE in a tie of four, and in adaptive ECE second.",
 )
 def tiny_imagenet() -> Evidence:
     """Ranks in the row of the printed tables, and how many share the lowest classwise ECE."""
@@ -114,63 +104,57 @@ def tiny_imagenet() -> Evidence:
     tied = losses_at_lowest("L25", TABLES[-1], "post", row)
     shared = Measurement("losses with the lowest classwise ECE, FCL among them", "4", len(tied), 4, said="claimed")
     among = Measurement.of_sign("FCL among these, 1 if so", float("fcl" in tied), 1)
-    return All((*before, *after, shared, among))
+    return All.of(*before, *after, shared, among)
 
 
-@claim(
+@add_reading(
     "l25.resnet110_four",
-    source="L25 section 5.1.2, Fig. 9",
-    statement=r"For ResNet-110 on CIFAR-10, of 'Cross Entropy, FLSD-53, Dual Focal, and Focal Calibration', 'Focal Calibration Loss achieves the best "
+    "L25 section 5.1.2, Fig. 9",
+    r"For ResNet-110 on CIFAR-10, of 'Cross Entropy, FLSD-53, Dual Focal, and Focal Calibration', 'Focal Calibration Loss achieves the best "
     r"calibration among the methods, with the lowest ECE and a relatively low MCE', and 'the lowest test error'. (The figure and its MCE are not in "
     r"the text at hand; taken by the printed tables of ECE and errors, and their column 'Weight Decay' as cross-entropy.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def resnet110_four() -> Evidence:
     """Rank among four losses in the row of Table 4 and of the table of errors."""
     row, losses = ("CIFAR-10", "ResNet-110"), ("cross-entropy", "flsd-53", "dual-focal", "fcl")
-    return All(tuple(rank_in_row("L25", table, "pre", row, "fcl", 1, losses) for table in ("Table 4", "error")))
+    return All.of(*(rank_in_row("L25", table, "pre", row, "fcl", 1, losses) for table in ("Table 4", "error")))
 
 
-@claim(
+@add_reading(
     "l25.errors_lowest",
-    source="L25 section 5.2.1",
-    statement=r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models, demonstrating its "
+    "L25 section 5.2.1",
+    r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models, demonstrating its "
     r"effectiveness in reducing test errors, especially in CIFAR-100 and News datasets.' (Taken as: in most rows of the printed table of errors, and "
     r"in most of those of each of CIFAR-100, 20 Newsgroups and AG News.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
 )
 def errors_lowest() -> Evidence:
     """Counted in the printed table."""
     datasets = (None, "CIFAR-100", "20 Newsgroups", "AG News")
-    return All(tuple(most_rows_won("L25", "error", "pre", "fcl", dataset=dataset) for dataset in datasets))
+    return All.of(*(rows_won("L25", "error", "pre", "fcl", dataset=dataset) for dataset in datasets))
 
 
-@claim(
+@add_ours(
     "l25.errors_rows",
-    source="L25 section 5.2.1, row by row",
-    statement=r"Of the seven losses FCL has the lowest error in 9 of 12 rows: in all of CIFAR-100, in 2 of 4 of CIFAR-10, not on FinSen.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 section 5.2.1, row by row",
+    r"Of the seven losses FCL has the lowest error in 9 of 12 rows: in all of CIFAR-100, in 2 of 4 of CIFAR-10, not on FinSen.",
 )
 def errors_rows() -> Evidence:
     """Counted in the printed table."""
     parts = {"CIFAR-100": 4, "CIFAR-10": 2, "FinSen": 0}
     by_dataset = [rows_won("L25", "error", "pre", "fcl", n, dataset=dataset) for dataset, n in parts.items()]
-    return All((rows_won("L25", "error", "pre", "fcl", 9), *by_dataset))
+    return All.of(rows_won("L25", "error", "pre", "fcl", 9), *by_dataset)
 
 
 # Counted in the printed table, each data set for itself.
 add_reading(
     "l25.auroc_highest",
     "L25 section 5.4",
-    r"'Across most datasets, FCL consistently achieves the highest AUROC' on data out of distribution. (Of two data sets, most are both. "
-    r"Taken as: on each it has the highest of seven losses for most of the four networks, before and after temperature scaling. How it stands in all "
-    r"rows together: l25.auroc_rows.)",
-    lambda: All(
-        tuple(
-            most_rows_won("L25", "AUROC table", stage, "fcl", dataset=f"CIFAR-10/{name}")
+    "'Across most datasets, FCL consistently achieves the highest AUROC' on data out of distribution. (Of two data "
+    "sets, most are both. Taken as: on each it has the highest of seven losses for most of the four networks, before "
+    "and after temperature scaling. How it stands in all rows together: l25.auroc_rows.)",
+    lambda: All.of(
+        *(
+            rows_won("L25", "AUROC table", stage, "fcl", dataset=f"CIFAR-10/{name}")
             for name in ("CIFAR-10-C", "SVHN")
             for stage in STAGES
         )
@@ -178,20 +162,18 @@ add_reading(
 )
 
 
-@claim(
+@add_ours(
     "l25.auroc_rows",
-    source="L25 section 5.4, row by row",
-    statement=r"Of the seven losses FCL has the highest AUROC in 5 of 8 rows, before and after temperature scaling: in 2 of 4 on SVHN, in 3 of 4 on "
-    r"CIFAR-10-C. On neither of the two data sets has it the highest for all four networks.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 section 5.4, row by row",
+    "Of the seven losses FCL has the highest AUROC in 5 of 8 rows, before and after temperature scaling: in 2 of 4 on "
+    "SVHN, in 3 of 4 on CIFAR-10-C. On neither of the two data sets has it the highest for all four networks.",
     corrects="l25.auroc_highest",
 )
 def auroc_rows() -> Evidence:
     """Counted in the printed table."""
     parts = {None: 5, "CIFAR-10/SVHN": 2, "CIFAR-10/CIFAR-10-C": 3}
-    return All(
-        tuple(
+    return All.of(
+        *(
             rows_won("L25", "AUROC table", stage, "fcl", count, dataset=dataset)
             for stage in STAGES
             for dataset, count in parts.items()
@@ -206,34 +188,30 @@ add_reading(
     r"In contrast, the FCL model shows minimal change in calibration error after temperature scaling closing with 1.0.' (Taken as: in most rows of "
     r"Table 4 temperature scaling lowers the ECE of FLSD-53, and FCL has a temperature of 0.9 to 1.1; in most rows of each of Tables 4 to 7 it "
     r"changes the error of FCL by no more than that of FLSD-53. How much is 'significant' or 'minimal' is not judged.)",
-    lambda: All(
-        (
-            most_rows_lowered("L25", "Table 4", "flsd-53"),
-            rows_near_temperature("L25", "Table 4", "fcl", 0.9, 1.1),
-            *(rows_changed_no_more("L25", table, "fcl", "flsd-53") for table in TABLES),
-        )
+    lambda: All.of(
+        most_rows_lowered("L25", "Table 4", "flsd-53"),
+        rows_near_temperature("L25", "Table 4", "fcl", 0.9, 1.1),
+        *(rows_changed_no_more("L25", table, "fcl", "flsd-53") for table in TABLES),
     ),
 )
 
 add_ours(
     "l25.minimal_change_rows",
     "L25 section 5.5.3, row by row",
-    r"In 9 of 12 rows of Table 4 temperature scaling changes the ECE of FCL by no more than that of FLSD-53, and in 6 its temperature is 1. "
-    r"In the other three, on Tiny-ImageNet, 20 Newsgroups and FinSen, it changes it by more. So the mean change is 2.17 points for FCL and 2.08 for FLSD-53; "
-    r"the median is 0.1 and 0.615.",
-    lambda: All(
-        (
-            rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 9),
-            *(
-                rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 0, dataset=dataset)
-                for dataset in ("Tiny-ImageNet", "20 Newsgroups", "FinSen")
-            ),
-            rows_at_temperature("L25", "Table 4", "fcl", 1.0, 6),
-            size_of_change("L25", "Table 4", "fcl", "mean", 2.17),
-            size_of_change("L25", "Table 4", "flsd-53", "mean", 2.08),
-            size_of_change("L25", "Table 4", "fcl", "median", 0.1),
-            size_of_change("L25", "Table 4", "flsd-53", "median", 0.615),
-        )
+    "In 9 of 12 rows of Table 4 temperature scaling changes the ECE of FCL by no more than that of FLSD-53, and in 6 "
+    "its temperature is 1. In the other three, on Tiny-ImageNet, 20 Newsgroups and FinSen, it changes it by more. So "
+    "the mean change is 2.17 points for FCL and 2.08 for FLSD-53; the median is 0.1 and 0.615.",
+    lambda: All.of(
+        rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 9),
+        *(
+            rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 0, dataset=dataset)
+            for dataset in ("Tiny-ImageNet", "20 Newsgroups", "FinSen")
+        ),
+        rows_near_temperature("L25", "Table 4", "fcl", 1.0, 1.0, 6),
+        size_of_change("L25", "Table 4", "fcl", "mean", 2.17),
+        size_of_change("L25", "Table 4", "flsd-53", "mean", 2.08),
+        size_of_change("L25", "Table 4", "fcl", "median", 0.1),
+        size_of_change("L25", "Table 4", "flsd-53", "median", 0.615),
     ),
 )
 
@@ -249,21 +227,17 @@ add_ours(
     "l25.l2_errors",
     "L25 Table 8, its errors",
     r"FCL with L2 has the lower test error in 5 of 8 rows of Table 8, with L1 in the others.",
-    lambda: All(
-        (
-            rows_lower("L25", "Table 8", "error", "fcl", "fcl-l1", 5),
-            rows_lower("L25", "Table 8", "error", "fcl-l1", "fcl", 3),
-        )
+    lambda: All.of(
+        rows_lower("L25", "Table 8", "error", "fcl", "fcl-l1", 5),
+        rows_lower("L25", "Table 8", "error", "fcl-l1", "fcl", 3),
     ),
 )
 
 
-@claim(
+@add_ours(
     "l25.table5_row_twice",
-    source="L25 Table 5",
-    statement=r"The row of DenseNet-121 on CIFAR-10 repeats 12 of the 14 values of DenseNet-121 on CIFAR-100.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 Table 5",
+    r"The row of DenseNet-121 on CIFAR-10 repeats 12 of the 14 values of DenseNet-121 on CIFAR-100.",
 )
 def table5_row_twice() -> Evidence:
     """Equal cells, value and loss alike."""
@@ -273,14 +247,12 @@ def table5_row_twice() -> Evidence:
     return Measurement("equal cells of the two rows, of 14", "12", int(same), 12, said="claimed")
 
 
-@claim(
+@add_ours(
     "l25.newsgroups_moved",
-    source="L25 Tables 4 and 6, 20 Newsgroups",
-    statement=r"On 20 Newsgroups Table 4 prints under Brier loss, before and after temperature scaling, the values that M20 prints for MMCE, and under "
-    r"MMCE, after it, that for Brier loss; Table 6 prints under FLSD-53 those for focal loss with $\gamma = 3$. (L25 does not say that it takes them "
-    r"from M20.)",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "L25 Tables 4 and 6, 20 Newsgroups",
+    r"On 20 Newsgroups Table 4 prints under Brier loss, before and after temperature scaling, the values that M20 "
+    r"prints for MMCE, and under MMCE, after it, that for Brier loss; Table 6 prints under FLSD-53 those for focal "
+    r"loss with $\gamma = 3$. (L25 does not say that it takes them from M20.)",
 )
 def newsgroups_moved() -> Evidence:
     """Cells of M20's tables found under another loss."""
@@ -289,7 +261,7 @@ def newsgroups_moved() -> Evidence:
         ("ece", "brier", "mmce", ("post",)),
         ("adaptive-ece", "focal 3", "flsd-53", STAGES),
     ]
-    return All(tuple(_moved(metric, theirs, ours, stage) for metric, theirs, ours, stages in moves for stage in stages))
+    return All.of(*(_moved(metric, theirs, ours, stage) for metric, theirs, ours, stages in moves for stage in stages))
 
 
 def _moved(metric: str, theirs: str, ours: str, stage: str) -> Measurement:
@@ -301,25 +273,21 @@ def _moved(metric: str, theirs: str, ours: str, stage: str) -> Measurement:
     return Measurement(quantity, f"{expected:g}", float(values["L25", ours]), expected)
 
 
-@claim(
+@add_ours(
     "l25.lambda_selected",
-    source="L25 App. A.10",
-    statement=r"Of the 12 pairs $(\gamma, \lambda)$ that A.10 selects 'with best calibration error performance', $\lambda = \frac12$ is in 6, and it is the "
+    "L25 App. A.10",
+    r"Of the 12 pairs $(\gamma, \lambda)$ that A.10 selects 'with best calibration error performance', $\lambda = \frac12$ is in 6, and it is the "
     r"smallest $\lambda$ of the table; the three text networks have $\lambda \ge 3$. (Its column heads are lost; the second is taken as $\lambda$.)",
-    chapter=CHAPTER,
-    fidelity="ours",
 )
 def lambda_selected() -> Evidence:
     """Counted in the table."""
     selected = {key: lam for key, (_, lam) in FCL_OF_L25.items()}
     at_half = sum(lam == 0.5 for lam in selected.values())
     texts = [lam for (_, network), lam in selected.items() if network == "gp-cnn-glove"]
-    return All(
-        (
-            Measurement(f"pairs with lambda 0.5, of {len(selected)}", "6", at_half, 6, said="claimed"),
-            Measurement("smallest lambda", "0.5", min(selected.values()), 0.5, said="claimed"),
-            Measurement(f"smallest lambda of {len(texts)} text networks", "3", min(texts), 3.0, said="claimed"),
-        )
+    return All.of(
+        Measurement(f"pairs with lambda 0.5, of {len(selected)}", "6", at_half, 6, said="claimed"),
+        Measurement("smallest lambda", "0.5", min(selected.values()), 0.5, said="claimed"),
+        Measurement(f"smallest lambda of {len(texts)} text networks", "3", min(texts), 3.0, said="claimed"),
     )
 
 

@@ -7,21 +7,29 @@ from typing import Any
 import pandas as pd
 
 from reproduction.ledger.evidence import Evidence, Unchecked
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.printed_tables.from_m20_tables import (
+from reproduction.studies.printed_tables.from_tables import (
     BASELINES,
     FIXED,
     SAMPLE_DEPENDENT,
+    SCALED,
     SCHEDULED,
     AsPrinted,
     m20_cells,
+    rows_where,
 )
-from reproduction.studies.printed_tables.from_tables import rows_where
 
 CHAPTER = "14_published_tables"
-ECES, STAGES = {"ece": "ECE", "adaptive-ece": "AdaECE"}, {"pre": "before", "post": "after"}
-SCALED = {stage: f"{when} temperature scaling" for stage, when in STAGES.items()}
+ECES, STAGES = {"ece": "ECE", "adaptive-ece": "AdaECE"}, ("pre", "post")
+SCHEDULE_532 = (
+    r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss (scheduled $\gamma$ "
+    "5,3,2)' 'to produce better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, each "
+    "asked apart; taken as: no higher in any row, {}.)"
+)
+add_quoted = Rows(CHAPTER, "quoted")
+add_reading = Rows(CHAPTER, "our reading")
+add_ours = Rows(CHAPTER, "ours")
 
 
 def _lower(metric: str, stage: str, loss: str, other: str, expected: int | None = None) -> Measurement:
@@ -31,28 +39,23 @@ def _lower(metric: str, stage: str, loss: str, other: str, expected: int | None 
     return rows_where(quantity, wide[loss] <= wide[other], expected)
 
 
-@claim(
+@add_reading(
     "m20.gamma_order",
-    source="M20 section 4, on Fig. 4a; Table 7",
-    statement=r"'Of the three models we trained using focal loss, the one with $\gamma = 3$ outperforms (in terms of "
-    r"calibration) the one with "
-    r"$\gamma = 2$, which in turn outperforms the model with $\gamma = 1$.' (Taken as: ECE as printed in Table 7 for "
-    r"these models, ResNet-50 "
-    r"on CIFAR-10, before temperature scaling.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 section 4, on Fig. 4a; Table 7",
+    r"'Of the three models we trained using focal loss, the one with $\gamma = 3$ outperforms (in terms of "
+    r"calibration) the one with $\gamma = 2$, which in turn outperforms the model with $\gamma = 1$.' (Taken as: ECE "
+    r"as printed in Table 7 for these models, ResNet-50 on CIFAR-10, before temperature scaling.)",
     headline="ResNet-50 on CIFAR-10: gamma 3 is better calibrated than 2, 2 than 1, in the printed tables",
     instead=lambda _: _ordered_in_words(),
 )
 def gamma_order() -> Evidence:
     """Two differences of printed numbers."""
     row: Any = m20_cells("ece", "pre", FIXED).loc[("CIFAR-10", "ResNet-50")]
-    return AsPrinted(tuple(_minus(row, more, less) for more, less in (("focal 3", "focal 2"), ("focal 2", "focal 1"))))
-
-
-def _minus(row: pd.Series, loss: str, other: str) -> Measurement:
-    quantity = f"ECE of ResNet-50 on CIFAR-10 before temperature scaling, {loss} minus {other}"
-    return Measurement.of_sign(quantity, float(row[loss] - row[other]), -1)
+    parts = []
+    for loss, other in (("focal 3", "focal 2"), ("focal 2", "focal 1")):
+        quantity = f"ECE of ResNet-50 on CIFAR-10 before temperature scaling, {loss} minus {other}"
+        parts.append(Measurement.of_sign(quantity, float(row[loss] - row[other]), -1))
+    return AsPrinted.of(*parts)
 
 
 def _ordered(stage: str) -> pd.Series:
@@ -67,80 +70,62 @@ def _ordered_in_words() -> str:
     return f"over all rows: in {before.sum()} of {len(before)} printed as trained, in {after.sum()} after temperature scaling"
 
 
-@claim(
+@add_ours(
     "m20.gamma_order_counted",
-    source="M20 Table 7, row by row",
-    statement=r"ECE falls from $\gamma = 1$ to 2 to 3 in 8 of the 10 rows of Table 7 before temperature scaling, and "
-    r"in 4 after, ResNet-50 on "
-    r"CIFAR-10 not among these.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 Table 7, row by row",
+    r"ECE falls from $\gamma = 1$ to 2 to 3 in 8 of the 10 rows of Table 7 before temperature scaling, and in 4 "
+    r"after, ResNet-50 on CIFAR-10 not among these.",
 )
 def gamma_order_counted() -> Evidence:
     """Counted in the printed table, and that row looked up."""
     quantity = "rows of M20 Table 7 where ECE falls from gamma 1 to 2 to 3 {}"
     counts = (rows_where(quantity.format(SCALED[s]), _ordered(s), n) for s, n in (("pre", 8), ("post", 4)))
     there = bool(_ordered("post")[("CIFAR-10", "ResNet-50")])
-    return AsPrinted(
-        (*counts, Measurement("ResNet-50 on CIFAR-10 among the latter", "no", there, holds=not there, said="claimed"))
+    return AsPrinted.of(
+        *counts, Measurement("ResNet-50 on CIFAR-10 among the latter", "no", there, holds=not there, said="claimed")
     )
 
-
-add_quoted = Rows(CHAPTER, "quoted")
-add_reading = Rows(CHAPTER, "our reading")
 
 # Counted in the printed tables.
 add_reading(
     "m20.sample_wise_53_better",
     "M20 section 6, Tables 7 and 8",
-    r"'For the sample-dependent $\gamma$ approach, we found the second policy (i.e. Focal Loss (sample-wise "
-    r"$\gamma$ 5,3))' 'to produce "
-    r"better results' than 5,3,2. (Taken as: ECE and AdaECE no higher in most rows of Tables 7 and 8, before and "
-    r"after temperature scaling.)",
-    lambda: AsPrinted(tuple(_lower(metric, stage, "flsd-53", "flsd-532") for metric in ECES for stage in STAGES)),
+    r"'For the sample-dependent $\gamma$ approach, we found the second policy (i.e. Focal Loss (sample-wise $\gamma$ "
+    r"5,3))' 'to produce better results' than 5,3,2. (Taken as: ECE and AdaECE no higher in most rows of Tables 7 and "
+    r"8, before and after temperature scaling.)",
+    lambda: AsPrinted.of(*(_lower(metric, stage, "flsd-53", "flsd-532") for metric in ECES for stage in STAGES)),
 )
 
 add_reading(
     "m20.schedule_532_before",
     "M20 section 6, Tables 7 and 8",
-    r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss "
-    r"(scheduled $\gamma$ 5,3,2)' 'to produce "
-    r"better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, each asked "
-    r"apart; taken as: no higher in any row, before temperature scaling. For that after it: m20.schedule_532_after.)",
-    lambda: AsPrinted(tuple(_lower(metric, "pre", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
+    SCHEDULE_532.format("before temperature scaling. For that after it: m20.schedule_532_after"),
+    lambda: AsPrinted.of(*(_lower(metric, "pre", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
 )
 
 add_reading(
     "m20.schedule_532_after",
     "M20 section 6, Tables 7 and 8",
-    r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss "
-    r"(scheduled $\gamma$ 5,3,2)' 'to produce "
-    r"better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, each asked "
-    r"apart; taken as: no higher in any row, after temperature scaling. For that before it: m20.schedule_532_before.)",
-    lambda: AsPrinted(tuple(_lower(metric, "post", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
+    SCHEDULE_532.format("after temperature scaling. For that before it: m20.schedule_532_before"),
+    lambda: AsPrinted.of(*(_lower(metric, "post", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
 )
 
 
-@claim(
+@add_ours(
     "m20.schedule_532_counted",
-    source="M20 Tables 7 and 8, row by row",
-    statement=r"After temperature scaling the schedule 5,3,2 has an ECE no higher than that of 5,3,1 in 8 of 10 rows, "
-    r"one of them a tie, and an "
-    r"AdaECE in 7.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 Tables 7 and 8, row by row",
+    "After temperature scaling the schedule 5,3,2 has an ECE no higher than that of 5,3,1 in 8 of 10 rows, one of "
+    "them a tie, and an AdaECE in 7.",
 )
 def schedule_532_counted() -> Evidence:
     """Counted in the printed tables."""
     second, first = SCHEDULED
     wide = m20_cells("ece", "post", SCHEDULED)
     ties = int((wide[first] == wide[second]).sum())
-    return AsPrinted(
-        (
-            _lower("ece", "post", first, second, 8),
-            Measurement("ties among these rows", "1", ties, 1, said="claimed"),
-            _lower("adaptive-ece", "post", first, second, 7),
-        )
+    return AsPrinted.of(
+        _lower("ece", "post", first, second, 8),
+        Measurement("ties among these rows", "1", ties, 1, said="claimed"),
+        _lower("adaptive-ece", "post", first, second, 7),
     )
 
 
@@ -148,29 +133,24 @@ def schedule_532_counted() -> Evidence:
 add_quoted(
     "m20.policies_on_validation",
     "M20 section 5",
-    r"Of sample-wise $\gamma$, 'with just few initial tries we found these two policies to produce quite "
-    r"competitive results on the "
-    r"validation sets'; of scheduled $\gamma$, 'we also tried various other schedules, but found these two to produce "
-    r"the best results on the "
-    r"validation sets'.",
+    r"Of sample-wise $\gamma$, 'with just few initial tries we found these two policies to produce quite competitive "
+    r"results on the validation sets'; of scheduled $\gamma$, 'we also tried various other schedules, but found these "
+    r"two to produce the best results on the validation sets'.",
     lambda: Unchecked(
         "needs results on validation data, of which the paper prints none, nor does it name the policies and "
-        "schedules that were tried besides; on the printed test "
-        "data m20.sample_wise_53_better and m20.schedule_532_after compare the two of each kind"
+        "schedules that were tried besides; on the printed test data m20.sample_wise_53_better and "
+        "m20.schedule_532_after compare the two of each kind"
     ),
 )
 
 
-@claim(
+@add_reading(
     "m20.best_of_all",
-    source="M20 section 4, its end; Tables 1, 2, 7 and 8",
-    statement=r"'Experimentally we show that the sample-dependant $\gamma$ does provide the best result among all the "
-    r"approaches we compare with.' "
-    r"(Taken as: of the ten losses FLSD-53 has the lowest mean over the printed rows, of ECE and AdaECE, before and "
-    r"after temperature scaling. By rows see m20.best_of_all_counted; before scaling the mean is lower by the two text "
-    r"data sets above all.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "M20 section 4, its end; Tables 1, 2, 7 and 8",
+    r"'Experimentally we show that the sample-dependant $\gamma$ does provide the best result among all the "
+    r"approaches we compare with.' (Taken as: of the ten losses FLSD-53 has the lowest mean over the printed rows, of "
+    r"ECE and AdaECE, before and after temperature scaling. By rows see m20.best_of_all_counted; before scaling the "
+    r"mean is lower by the two text data sets above all.)",
 )
 def best_of_all() -> Evidence:
     """Means of printed numbers, FLSD-53 minus the best other loss."""
@@ -185,17 +165,14 @@ def best_of_all() -> Evidence:
             difference = float(means["flsd-53"] - means[other])
             quantity = f"mean {name} of M20 {SCALED[stage]}, flsd-53 minus {other}, the best of {len(means) - 1} others"
             parts.append(Measurement.of_sign(quantity, difference, -1, remark))
-    return AsPrinted(tuple(parts))
+    return AsPrinted.of(*parts)
 
 
-@claim(
+@add_ours(
     "m20.best_of_all_counted",
-    source="M20 Tables 1 and 7, row by row",
-    statement=r"Of the ten losses FLSD-53 has the lowest ECE in 4 of 10 rows before temperature scaling and in 2 "
-    r"after; either sample-dependent policy "
-    r"in 4 before and in 4 after.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 Tables 1 and 7, row by row",
+    "Of the ten losses FLSD-53 has the lowest ECE in 4 of 10 rows before temperature scaling and in 2 after; either "
+    "sample-dependent policy in 4 before and in 4 after.",
 )
 def best_of_all_counted() -> Evidence:
     """Counted across the two tables, ties included."""
@@ -206,20 +183,19 @@ def best_of_all_counted() -> Evidence:
             lowest = wide[list(losses)].min(axis="columns") == wide.min(axis="columns")
             quantity = f"rows of M20 where ECE {SCALED[stage]} is lowest of ten losses for {' or '.join(losses)}"
             parts.append(rows_where(quantity, lowest, count))
-    return AsPrinted(tuple(parts))
+    return AsPrinted.of(*parts)
 
 
 # Means of printed numbers.
 add_reading(
     "m20.other_focal_competitive",
     "M20 section 6, Tables 4 and 5",
-    r"'Table 4 and Table 5 show that other focal loss based approaches are also very competitive.' (Taken "
-    r"as: fixed $\gamma = 3$ and "
-    r"scheduled 5,3,2, which are in them, have a lower mean ECE and AdaECE than most of the three baselines, before "
-    r"temperature scaling and after it, both of which the tables hold. Against the best baseline alone before it: "
-    r"m20.other_focal_before.)",
-    lambda: AsPrinted(
-        tuple(_below_most(m, stage, loss) for stage in STAGES for m in ECES for loss in ("focal 3", "focal 5-3-2"))
+    r"'Table 4 and Table 5 show that other focal loss based approaches are also very competitive.' (Taken as: fixed "
+    r"$\gamma = 3$ and scheduled 5,3,2, which are in them, have a lower mean ECE and AdaECE than most of the three "
+    r"baselines, before temperature scaling and after it, both of which the tables hold. Against the best baseline "
+    r"alone before it: m20.other_focal_before.)",
+    lambda: AsPrinted.of(
+        *(_below_most(m, stage, loss) for stage in STAGES for m in ECES for loss in ("focal 3", "focal 5-3-2"))
     ),
 )
 
@@ -227,37 +203,24 @@ add_reading(
 def _below_most(metric: str, stage: str, loss: str) -> Measurement:
     """Of how many baselines the mean is above that of a loss."""
     means: Any = m20_cells(metric, stage, (*BASELINES, loss)).mean()
-    above = means[list(BASELINES)] > means[loss]
-    return rows_where(
-        f"baselines with a mean {ECES[metric]} {SCALED[stage]} above that of {loss} in M20",
-        above.set_axis([(name,) for name in above.index]),
-    )
+    above = (means[list(BASELINES)] > means[loss]).rename(lambda name: (name,))
+    return rows_where(f"baselines with a mean {ECES[metric]} {SCALED[stage]} above that of {loss} in M20", above)
 
 
-def _against_baselines(metric: str, stage: str, loss: str, below: bool) -> Measurement:
-    """The mean of a loss minus that of the best baseline, claimed to be below 0 or not."""
-    means: Any = m20_cells(metric, stage, (*BASELINES, loss)).mean()
-    best = means[list(BASELINES)].idxmin()
-    quantity = f"mean {ECES[metric]} of M20 {SCALED[stage]}, {loss} minus {best}, the best baseline"
-    return Measurement.of_sign(quantity, float(means[loss] - means[best]), -1 if below else 1)
-
-
-@claim(
+@add_ours(
     "m20.other_focal_before",
-    source="M20 Tables 1, 2, 4 and 5, before temperature scaling",
-    statement=r"Before temperature scaling the best baseline is the Brier loss: fixed $\gamma = 3$ has a lower mean "
-    r"ECE and AdaECE, scheduled 5,3,2 a "
-    r"higher one.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 Tables 1, 2, 4 and 5, before temperature scaling",
+    r"Before temperature scaling the best baseline is the Brier loss: fixed $\gamma = 3$ has a lower mean ECE and "
+    r"AdaECE, scheduled 5,3,2 a higher one.",
 )
 def other_focal_before() -> Evidence:
     """Means of printed numbers."""
-    best = {metric: m20_cells(metric, "pre", BASELINES).mean().idxmin() for metric in ECES}
-    compared = (
-        _against_baselines(m, "pre", k, low) for m in ECES for k, low in (("focal 3", True), ("focal 5-3-2", False))
-    )
-    named = Measurement(
-        "ECEs of which Brier is the best baseline", "2", list(best.values()).count("brier"), 2, said="claimed"
-    )
-    return AsPrinted((named, *compared))
+    best, parts = [], []
+    for metric, name in ECES.items():
+        means: Any = m20_cells(metric, "pre").mean()
+        best.append(means[list(BASELINES)].idxmin())
+        for loss, sign in (("focal 3", -1), ("focal 5-3-2", 1)):
+            quantity = f"mean {name} of M20 {SCALED['pre']}, {loss} minus {best[-1]}, the best baseline"
+            parts.append(Measurement.of_sign(quantity, float(means[loss] - means[best[-1]]), sign))
+    brier = Measurement("ECEs of which Brier is the best baseline", "2", best.count("brier"), 2, said="claimed")
+    return AsPrinted.of(brier, *parts)

@@ -1,4 +1,4 @@
-"""What can be learned from the printed tables alone: do they agree with themselves and each other, are ranks stable."""
+"""The printed tables alone: as printed, to be shown; do they agree with themselves and each other, are ranks stable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import pandas as pd
 
 from focal_lib.metrics.intervals import correlation_interval, welch_interval
 from focal_lib.metrics.significance import holm, t_p_value
+from reproduction.pages.tables import in_words
+from reproduction.studies.printed_tables import kk24_table1, l25_table9, m20_fig8, m20_table6, printed_tables
 
+NAMES = {"error": "table of errors", "AUROC table": "table of AUROC"}  # which have no number in L25's text
 CELL = ["dataset", "network", "loss", "metric", "stage"]
 Column = tuple[str, str]  # metric, stage
 
@@ -77,7 +80,6 @@ def correlate_orders(
     pairs: Sequence[tuple[Column, Column]],
     permutations: int = 2000,
     seed: int = 0,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Kendall's tau between the orders that two columns give the losses: mean over networks, then over data sets.
 
@@ -97,7 +99,7 @@ def correlate_orders(
     for first, second in pairs:
         taus = [_taus(networks, permutations, rng) for networks in _by_dataset(own, first, second)]
         means = np.mean([t.mean(0) for t in taus], axis=0)  # as printed, then permuted
-        i = correlation_interval([float(t[:, 0].mean()) for t in taus], level=level)
+        i = correlation_interval([float(t[:, 0].mean()) for t in taus])
         p = float((np.abs(means) >= abs(means[0]) - 1e-12).mean())  # the printed order is one of them
         row = (" ".join(first), " ".join(second), len(taus), sum(map(len, taus)), i.estimate, i.low, i.high, p)
         found.append(row)
@@ -127,7 +129,7 @@ def _taus(networks: np.ndarray, permutations: int, rng: np.random.Generator) -> 
 _GAINS = ["difference", "low", "high", "p"]
 
 
-def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> pd.DataFrame:
+def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5) -> pd.DataFrame:
     """Adaptive ECE after focal temperature scaling (`fts`) minus after temperature scaling (`ts`), Welch's interval.
 
     The paper prints means and standard deviations, not the paired differences: seeds in common would narrow it.
@@ -137,7 +139,63 @@ def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> p
     both = ts.merge(fts, on=["dataset", "loss"], suffixes=("", "_fts"))
     names = ["adaptive_ece_fts", "adaptive_ece"]
     sides = zip(both[names].to_numpy(), both[["adaptive_ece_sd_fts", "adaptive_ece_sd"]].to_numpy(), strict=True)
-    found = [welch_interval((1, -1), means, deviations, seeds, level=level) for means, deviations in sides]
+    found = [welch_interval((1, -1), means, deviations, seeds) for means, deviations in sides]
     columns = pd.DataFrame([(i.estimate, i.low, i.high, t_p_value(i)) for i in found], both.index, _GAINS)
     named = both[["dataset", "loss"]].assign(ts=both["adaptive_ece"], fts=both["adaptive_ece_fts"])
     return named.join(columns).assign(p_adjusted=holm(columns["p"]))
+
+
+_STAGES = {"pre": "before scaling", "post": "after", "ts": "temperature", "fts": "focal temperature"}
+_KK24 = {"error": 1, "nll": 2, "adaptive_ece": 2}  # digits
+
+
+def tables_as_printed() -> dict[str, pd.DataFrame]:
+    """Every printed table that is data here, by its caption: of M20 and L25, KK24's legible rows, M20 Fig. 8's numbers.
+
+    Cells are text: with a temperature in brackets where one is printed, after ± with a standard deviation; '' where the
+    text at hand has lost the number.
+    """
+    cells = printed_tables()
+    kk24 = "KK24, Table 1, its legible rows: error (100 minus accuracy) and adaptive ECE in per cent; in brackets T"
+    found = {kk24: _kk24()}
+    for key, part in cells.groupby(["paper", "table"], sort=False):
+        paper, table = map(str, key)
+        metrics = ", ".join(map(in_words, part["metric"].unique()))
+        unit = "times 100" if metrics == "NLL" else "in per cent"
+        scaled = "; in brackets T" if part["temperature"].notna().any() else ""
+        found[f"{paper}, {NAMES.get(table, table)}: {metrics}, {unit}{scaled}"] = _pivoted(part)
+    six = m20_table6().melt(["dataset", "network", "loss", "stage"], var_name="metric")
+    found["M20, Table 6: test samples of confidence 0.99 or more, and their accuracy, in per cent"] = _pivoted(six)
+    eight = m20_fig8().rename(columns={"confidence": "value"}).assign(metric="confidence")
+    found["M20, Fig. 8: confidence in the predicted class"] = _pivoted(eight, ("image", "label", "predicted"), 4)
+    nine = l25_table9().melt(["pathology", "method"], var_name="metric").dropna().rename(columns={"method": "loss"})
+    found["L25, Table 9: AUROC, and ECE and MCE of the average"] = _pivoted(nine.assign(stage=""), ("pathology",), 4)
+    return found
+
+
+def _pivoted(cells: pd.DataFrame, rows: tuple[str, ...] = ("dataset", "network"), digits: int = 2) -> pd.DataFrame:
+    """A column a loss, and a metric and a stage where there are several, in the order of the paper."""
+    text = cells["value"].map(f"{{:.{digits}f}}".format)
+    if "temperature" in cells:
+        text += cells["temperature"].map(" ({:.1f})".format).where(cells["temperature"].notna(), "")
+    part = cells.assign(text=text, stage=cells["stage"].map(_STAGES))
+    columns = [c for c in ("loss", "metric", "stage") if c == "loss" or part[c].nunique() > 1]
+    part[columns] = part[columns].map(in_words)
+    wide = part.set_index([*rows, *columns])["text"].unstack(columns, sort=False, fill_value="")
+    wide.columns.names = [None] * len(columns)
+    return wide.rename_axis(index=[name.replace("dataset", "data set") for name in rows])
+
+
+def _kk24() -> pd.DataFrame:
+    """A row a data set, loss and scaling: '1.03 ± 0.17 (1.72)'."""
+    frame = kk24_table1()
+    found = frame[["dataset", "loss", "stage", "gamma"]].assign(stage=frame["stage"].map(_STAGES))
+    found["loss"] = found["loss"].map(in_words)
+    found["gamma"] = found["gamma"].map("{:g}".format).where(found["gamma"].notna(), "")
+    for metric, digits in _KK24.items():
+        number = f"{{:.{digits}f}}".format
+        text = frame[metric].map(number) + " ± " + frame[f"{metric}_sd"].map(number)
+        if f"{metric}_temperature" in frame:
+            text += frame[f"{metric}_temperature"].map(" ({:.2f})".format)
+        found[in_words(metric.replace("_", "-"))] = text.where(frame[metric].notna(), "")
+    return found.rename(columns={"dataset": "data set", "stage": "scaling"}).set_index(["data set", "loss", "scaling"])

@@ -1,20 +1,25 @@
-"""The experiments side by side: what each grid reproduces, in what it differs from the paper, what it took."""
+"""The experiments side by side: what each grid reproduces, in what it differs from the paper, what its runs cost."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
 
+from focal_lib.atomic_write import write_whole
 from reproduction.checkout import ROOT
-from reproduction.engine.cost import images_to_train
+from reproduction.engine.cost import Compute, images_to_train, total_compute
 from reproduction.engine.grids import GridNotes, read_grid, read_notes
+from reproduction.engine.machine import spell_cores
 from reproduction.engine.store import SPEC, Result
-from reproduction.studies.shared.compute_used import folder_in_words, in_words
+from reproduction.pages.blocks import replace_block
+
+START, END = "<!-- compute used: focal grid --record -->", "<!-- end -->"
 
 
 @dataclass(frozen=True)
@@ -46,15 +51,15 @@ def list_experiments(live: Mapping[str, Sequence[Result]]) -> tuple[Experiment, 
 
 def _status(name: str, planned: int, live: Mapping[str, Sequence[Result]]) -> str:
     if name in live:
-        return f"trained by make book: {in_words(live[name])}"
-    recorded, compute = folder_in_words(ROOT / "results" / name)
-    if recorded:
-        part = "" if recorded == planned else f" in part, {recorded} runs"
-        if part and len(runs_in_table(ROOT / "results" / name / "table.parquet")) == planned:
-            part = f", a table of all runs and the logits of {recorded}"
-        return f"recorded{part}; compute used: {compute}"
+        return f"trained by make book: {say_compute(run.compute for run in live[name])}"
     results = ROOT / "results"
-    if (results / "unknown-inputs" / f"{name}.parquet").is_file() or (results / name / "table.parquet").is_file():
+    recorded, table = _records(results / name), results / name / "table.parquet"
+    if recorded:
+        part = "" if len(recorded) == planned else f" in part, {len(recorded)} runs"
+        if part and len(runs_in_table(table)) == planned:
+            part = f", a table of all runs and the logits of {len(recorded)}"
+        return f"recorded{part}; compute used: {say_compute(map(Compute.of_record, recorded))}"
+    if (results / "unknown-inputs" / f"{name}.parquet").is_file() or table.is_file():
         return "trained; its tables are recorded, not its runs"
     return "not run"
 
@@ -83,3 +88,60 @@ def recorded_data() -> dict[str, str]:
     for path in sorted((ROOT / "results").glob(f"*/*/{SPEC}")):
         found[path.parent.parent.name] = json.loads(path.read_text())["spec"]["dataset"]
     return found
+
+
+def say_compute(computes: Iterable[Compute | None]) -> str:
+    """'1,260,000 images in 3.5 hours of one run at a time, on AMD EPYC', for the runs whose records say so."""
+    every = list(computes)
+    known = [compute for compute in every if compute is not None]
+    if not known:
+        return "not on record"
+    used = total_compute(known)
+    partly = (
+        "" if len(known) == len(every) else f", for {len(known)} of {len(every)}: of the others it is not on record"
+    )
+    took = f"{used.hours:.1f} hours" if used.hours >= 0.5 else f"{60 * used.hours:.0f} minutes"
+    machines = spell_cores("; ".join(used.machines))
+    return f"{used.images:,} images in {took} of one run at a time, on {machines}{partly}"
+
+
+def _records(kept: Path) -> list[dict[str, Any]]:
+    """Those of the runs in a folder."""
+    return [_record(path) for path in sorted(kept.glob(f"*/{SPEC}"))]
+
+
+def _record(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text()))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} must be a run's record. Got {error}.") from None
+
+
+def say_how_made(kept: Path, runs: Iterable[Result]) -> str:
+    """'AMD EPYC, 1 core, x86_64 (PyTorch 2.15.0, plain steps, commit f62e95f41f7c)': runs recorded in a folder."""
+    records = [_record(kept / run.spec.digest / SPEC) for run in runs]
+    machines = " and ".join(dict.fromkeys(machine for record in records for machine in record["machines"]))
+    commits: dict[str, dict[str, None]] = {}
+    for record in records:
+        how = f"PyTorch {record['versions']['torch']}, {record['step']} steps"
+        commits.setdefault(how, {})[record["commit"][:12]] = None
+    code = (f"{how}, {'commit' if len(own) == 1 else 'commits'} {', '.join(own)}" for how, own in commits.items())
+    return f"{spell_cores(machines)} ({'; '.join(code)})"
+
+
+def compute_table(folder: Path) -> str:
+    """Markdown: a row for each folder of recorded runs, their number and what they cost."""
+    lines = ["| folder | runs | compute used |", "|---|---|---|"]
+    for kept in sorted(path for path in folder.iterdir() if path.is_dir()):
+        if records := _records(kept):
+            lines.append(f"| `{kept.name}` | {len(records)} | {say_compute(map(Compute.of_record, records))} |")
+    return "\n".join(lines)
+
+
+def update_readme(path: Path) -> bool:
+    """Put today's table between the marks of the README; False where there is no README with such marks."""
+    if not path.is_file() or START not in (text := path.read_text()):
+        return False
+    text = replace_block(text, START, END, compute_table(path.parent))
+    write_whole(path, lambda part: part.write_text(text))
+    return True

@@ -20,8 +20,8 @@ from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.store import Result, load_runs
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.shared import by_run
-from reproduction.studies.shared.if_calibrated import eces_if_calibrated
+from reproduction.studies.shared import miscalibration, scalings
+from reproduction.studies.shared.miscalibration import eces_if_calibrated
 from reproduction.studies.shared.over_seeds import say_seeds
 from reproduction.studies.shared.printed_effects import PrintedEffect
 from reproduction.studies.shared.recorded import (
@@ -78,20 +78,20 @@ def classes() -> int:
 @functools.cache
 def gaps() -> pd.DataFrame:
     """Confidence gaps of the default grid."""
-    return by_run.confidence_gaps(results())
+    return miscalibration.confidence_gaps(results())
 
 
 @functools.cache
 def temperatures() -> pd.DataFrame:
     """Validation temperatures of the default grid."""
-    return by_run.validation_temperatures(results())
+    return miscalibration.validation_temperatures(results())
 
 
 @functools.cache
 def comparison(**which: str) -> pd.DataFrame:
     """Temperature against focal temperature scaling on the default grid; `which`: a method, objective or search."""
-    kept = [s for s in by_run.FITS if all(getattr(s, name) == value for name, value in which.items())]
-    return by_run.compare_scaling(results(), kept)
+    kept = [s for s in scalings.FITS if all(getattr(s, name) == value for name, value in which.items())]
+    return scalings.compare_scaling(results(), kept)
 
 
 def values_by_seed(frame: pd.DataFrame, column: str, **where: Any) -> np.ndarray:
@@ -116,6 +116,10 @@ def over_seeds(values: Any) -> str:
     return say_seeds(len(values))
 
 
+def say_sign(sign: int) -> str:
+    return "positive" if sign > 0 else "negative"
+
+
 def signed_by_seed(quantity: str, printed: str, values: Any, sign: int, said: str = "printed") -> Measurement:
     """The mean of values, one a seed, against the sign claimed."""
     found = Measurement.signed(quantity, printed, t_interval(values), sign, over_seeds(values))
@@ -137,9 +141,8 @@ def contrast_by_seed(
     """
     sign = contrast.claimed if sign is None else sign
     values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-    printed = "positive" if sign > 0 else "negative"
     interval = interval_over_seeds(values, contrast.metric)
-    return replace(Measurement.signed(quantity, printed, interval, sign, over_seeds(values)), said=said)
+    return replace(Measurement.signed(quantity, say_sign(sign), interval, sign, over_seeds(values)), said=said)
 
 
 def measure_among(

@@ -5,7 +5,6 @@ focal grid workflow/grids/cifar10-resnet8.yaml --table table.parquet
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from pandas.api.typing import DataFrameGroupBy
 from scipy.special import softmax
 
 from focal_lib.atomic_write import check_target, write_whole
@@ -29,8 +29,8 @@ from reproduction.pages.tables import in_words
 
 Column = Literal["loss", "method", "objective"]
 
-_RUN = ("dataset", "model", "loss", "seed")  # tells runs apart, 'loss' with its parameters
-_ROW = ("dataset", "model", "loss", "method", "objective", "metric", "seed")  # tells rows apart
+RUN = ["dataset", "model", "loss", "seed"]  # tells runs apart, 'loss' with its parameters
+_ROW = ["dataset", "model", "loss", "method", "objective", "metric", "seed"]  # tells rows apart
 
 GRIDS: dict[tuple[str, str], dict[str, Any]] = {  # others than the calibrators' own
     ("temperature", "ece"): {"temperatures": M20_TEMPERATURES},
@@ -66,14 +66,14 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
     return pd.DataFrame(rows)
 
 
-def _run_key(spec: Spec) -> tuple[str, str, str, int]:
-    """What tells a run from others in tables: _RUN."""
+def run_key(spec: Spec) -> tuple[str, str, str, int]:
+    """What tells a run from others in tables: RUN."""
     return spec.dataset, spec.model, spec.label, spec.seed
 
 
 def _settings(spec: Spec) -> dict[str, Any]:
     """What else decides the numbers of a run, as it is trained: the recipe's where the run has nothing of its own."""
-    recipe, others = spec.training, [f.name for f in fields(spec) if f.name not in _RUN]
+    recipe, others = spec.training, [f.name for f in fields(spec) if f.name not in RUN]
     return {name: getattr(recipe, name, getattr(spec, name)) for name in others}
 
 
@@ -83,7 +83,7 @@ def _settings_apart(specs: Iterable[Spec]) -> list[str]:
     differing: dict[str, None] = {}
     for spec in specs:
         own = _settings(spec)
-        of_first = first.setdefault(_run_key(spec), own)
+        of_first = first.setdefault(run_key(spec), own)
         differing |= {name: None for name, value in own.items() if value != of_first[name]}
     return list(differing)
 
@@ -101,19 +101,19 @@ def keep_whole_seeds(table: pd.DataFrame, planned: Iterable[Spec]) -> pd.DataFra
     Raises:
         ValueError: runs are planned that have the same data set, network, loss and seed.
     """
-    run, specs = list(_RUN), list(dict.fromkeys(planned))
-    grid = pd.DataFrame(map(_run_key, specs), columns=run)
+    specs = list(dict.fromkeys(planned))
+    grid = pd.DataFrame(map(run_key, specs), columns=RUN)
     if (alike := grid.duplicated(keep=False)).any():
         one = specs[alike.argmax()]
         raise ValueError(
             f"planned runs must differ in dataset, model, loss or seed. Got {alike.sum()} that do not, as {one.name}, "
             f"{one.model}, {one.dataset}: they differ in {', '.join(_settings_apart(specs))}."
         )
-    grid["seeds"] = grid.groupby(run[:-1])["seed"].transform(lambda own: str(sorted(own)))
-    there = grid.merge(table[run].drop_duplicates(), how="left", on=run, indicator="there")
+    grid["seeds"] = grid.groupby(RUN[:-1])["seed"].transform(lambda own: str(sorted(own)))
+    there = grid.merge(table[RUN].drop_duplicates(), how="left", indicator="there")
     there["whole"] = there["there"] == "both"
     whole = there.groupby(["dataset", "model", "seeds", "seed"])["whole"].transform("all")
-    return table.merge(there.loc[whole, run], on=run)
+    return table.merge(there.loc[whole, RUN])
 
 
 def say_which_differ(found: pd.DataFrame) -> str:
@@ -140,10 +140,8 @@ def by_scaling(table: pd.DataFrame, metric: str) -> dict[str, pd.DataFrame]:
     """
     found = summarise(table).query("metric == @metric and objective in ['', @metric]")
     order = table["loss"].unique()
-    return {
-        label: found[found["method"] == method].set_index("loss")[["mean", "sd"]].reindex(order)
-        for method, label in _SCALED_AS.items()
-    }
+    by_loss = found.set_index(["method", "loss"])[["mean", "sd"]]
+    return {label: by_loss.loc[method].reindex(order) for method, label in _SCALED_AS.items()}
 
 
 def say_seeds(there: int, planned: int | None = None) -> str:
@@ -185,23 +183,24 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
     write_whole(path, frame.to_parquet)
 
 
-def summarise(table: pd.DataFrame | Path) -> pd.DataFrame:
+def summarise(table: pd.DataFrame) -> pd.DataFrame:
     """Mean, standard deviation and number of seeds, a row each data set, model, loss, scaling and metric.
 
     Args:
-        table: what `measure` gives, or a parquet file or glob of files of it.
+        table: what `measure` gives.
 
     Raises:
         ValueError: rows of one seed that none of these tells apart; the message names the columns that do.
     """
-    groups = _read(table).groupby(list(_ROW[:-1]), sort=False, dropna=False)
+    _require_apart(table)
+    groups = table.groupby(_ROW[:-1], sort=False, dropna=False)
     columns = {"mean": ("value", "mean"), "sd": ("value", "std"), "seeds": ("value", "size")}
     columns |= {name: (name, "mean") for name in ("temperature", "calibration_gamma")}
     found: pd.DataFrame = groups.agg(**columns).reset_index()
     return found
 
 
-def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: float = 0.95) -> pd.DataFrame:
+def contrast(table: pd.DataFrame, column: Column, baseline: str) -> pd.DataFrame:
     """Differences to the runs whose `column` is `baseline`, paired by seed, with Student's t interval over seeds.
 
     All else is equal in a pair: data set, model, metric, seed, and of loss, method and objective the other two.
@@ -218,21 +217,20 @@ def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: f
     Raises:
         ValueError: no rows have that baseline, or as `summarise`.
     """
-    runs = _read(table)
-    keys = list(_ROW)
-    first, rest = runs[runs[column] == baseline], runs[runs[column] != baseline]
+    _require_apart(table)
+    first, rest = table[table[column] == baseline], table[table[column] != baseline]
     if first.empty:
         raise ValueError(
-            f"baseline must be a {column} of the table: {', '.join(runs[column].unique())}. Got {baseline!r}."
+            f"baseline must be a {column} of the table: {', '.join(table[column].unique())}. Got {baseline!r}."
         )
-    shared = [key for key in keys if key != column and (key != "objective" or baseline != "none")]
+    shared = [key for key in _ROW if key != column and (key != "objective" or baseline != "none")]
     pairs = rest.merge(first[[*shared, "value"]], on=shared, suffixes=("", "_of_baseline"))
     found = []
-    for key, part in pairs.groupby(keys[:-1], sort=False):
-        interval = t_interval_if_any(part["value"] - part["value_of_baseline"], level=level)
+    for key, part in pairs.groupby(_ROW[:-1], sort=False):
+        interval = t_interval_if_any(part["value"] - part["value_of_baseline"])
         p = t_p_value(interval) if interval.kind else np.nan
         found.append((*key, interval.estimate, interval.low, interval.high, len(part), p))
-    return pd.DataFrame(found, columns=[*keys[:-1], "difference", "low", "high", "seeds", "p"])
+    return pd.DataFrame(found, columns=[*_ROW[:-1], "difference", "low", "high", "seeds", "p"])
 
 
 def correct_together(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
@@ -256,30 +254,13 @@ def name_significant(found: pd.DataFrame) -> dict[str, list[str]]:
     return {side: list(found.loc[which & found["significant"], "loss"].map(in_words)) for side, which in sides.items()}
 
 
-def _read(table: pd.DataFrame | Path) -> pd.DataFrame:
-    """Of a path, also with wildcards, the rows of all files in the order of their names.
-
-    Raises:
-        FileNotFoundError: no such file.
-        ValueError: rows that _ROW does not tell apart.
-    """
-    if not isinstance(table, pd.DataFrame):
-        paths = sorted(glob.glob(str(table)))
-        if not paths:
-            raise FileNotFoundError(f"a table must be there: {table}. Got no such file.")
-        table = pd.concat(map(pd.read_parquet, paths), ignore_index=True)
-    _require_apart(table[table.duplicated(list(_ROW), keep=False)])
-    return table
-
-
-_MEASURED = ("value", "temperature", "calibration_gamma")
-
-
-def _require_apart(alike: pd.DataFrame) -> None:
+def _require_apart(table: pd.DataFrame) -> None:
     """Refuses rows that _ROW does not tell apart, as means and pairs would take them for seeds."""
+    alike = table[table.duplicated(_ROW, keep=False)]
     if alike.empty:
         return
-    groups = alike.drop(columns=list(_MEASURED), errors="ignore").groupby(list(_ROW), dropna=False, sort=False)
+    measured = ["value", "temperature", "calibration_gamma"]
+    groups = alike.drop(columns=measured, errors="ignore").groupby(_ROW, dropna=False, sort=False)
     counts = groups.nunique(dropna=False).max()
     differing = ", ".join(map(str, counts.index[counts > 1]))
     names, many = next(iter(groups.groups)), groups.size().iloc[0]
@@ -295,10 +276,8 @@ _KK24 = {"error": ("", "error (%)"), "nll": ("nll", "NLL"), "adaptive-ece": ("ad
 _SHOWN = {"none": "as trained", "temperature": "temperature", "focal-temperature": "focal temperature"}
 
 
-def format_as_kk24(table: pd.DataFrame | Path) -> pd.DataFrame:
+def format_as_kk24(table: pd.DataFrame) -> pd.DataFrame:
     """In the form of KK24 Table 1: a row a loss, 'mean ± sd (mean temperature)', a column a metric and method.
-
-    One run has no standard deviation: its value stands alone.
 
     NLL after scalings chosen by NLL; adaptive ECE, KK24's ECE (section 5.1), after scalings chosen by adaptive ECE.
     """
@@ -314,8 +293,7 @@ def format_as_kk24(table: pd.DataFrame | Path) -> pd.DataFrame:
 
 
 def _as_text(part: pd.DataFrame, digits: int, method: str) -> pd.Series:
-    text = part["mean"].map(f"{{:.{digits}f}}".format)
-    text += part["sd"].map(lambda sd: "" if np.isnan(sd) else f" ± {sd:.{digits}f}")
+    text = _mean_sd(part["mean"], part["sd"], digits)
     return text if method == "none" else text + " (" + part["temperature"].map("{:.2f}".format) + ")"
 
 
@@ -323,3 +301,14 @@ def means_and_halves(wide: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Of each column, a number a seed, the mean and half of its 95 % t interval, nan of one seed."""
     intervals = [t_interval_if_any(wide[column]) for column in wide]
     return np.array([i.estimate for i in intervals]), np.array([(i.high - i.low) / 2 for i in intervals])
+
+
+def format_mean_sd(groups: DataFrameGroupBy, digits: int = 2) -> pd.DataFrame:
+    """Text table 'mean ± standard deviation' of each group, over seeds say: ``frame.groupby("loss")``."""
+    mean, sd = groups.mean(), groups.std(ddof=1)
+    return pd.DataFrame({column: _mean_sd(mean[column], sd[column], digits) for column in mean})
+
+
+def _mean_sd(mean: pd.Series, sd: pd.Series, digits: int) -> pd.Series:
+    """'0.25 ± 0.03'; one value has no standard deviation and stands alone."""
+    return mean.map(f"{{:.{digits}f}}".format) + sd.map(lambda one: "" if np.isnan(one) else f" ± {one:.{digits}f}")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, replace
 
 import numpy as np
 import pandas as pd
 from pandas.io.formats.style import Styler
 
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import Interval, t_interval_if_any
+from focal_lib.metrics.intervals import Interval, t_interval_if_any, welch_interval
 from focal_lib.metrics.significance import smallest_effect, t_p_value
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.pages.tables import captioned, in_words
-from reproduction.studies.shared.over_data_sets import as_means, subtract_means
+from reproduction.studies.shared.over_seeds import contrast as paired_contrast
 from reproduction.studies.shared.over_seeds import correct_together
 from reproduction.studies.shared.recorded import read_written
 
@@ -101,12 +101,12 @@ def _mean_by_seed(table: pd.DataFrame, metric: str, setting: Setting) -> pd.Seri
     return wide.mean(axis="columns")
 
 
-def interval_over_seeds(differences: pd.Series, metric: str, level: float = 0.95) -> Interval:
+def interval_over_seeds(differences: pd.Series, metric: str) -> Interval:
     """Student's t interval of what `difference_by_seed` gives of a metric; of one seed none. Knows whole numbers."""
-    return t_interval_if_any(differences, level=level, step=_STEPS.get(metric, 0.0))
+    return t_interval_if_any(differences, step=_STEPS.get(metric, 0.0))
 
 
-def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level: float = 0.95) -> pd.DataFrame:
+def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast]) -> pd.DataFrame:
     """One row a contrast: its difference over seeds with Student's t interval, and whether it is significant.
 
     The primary contrast of a table stands for itself; the p values of its others are adjusted together, by Holm.
@@ -116,7 +116,7 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
 
     Returns:
         table, name, compared (`say_what_is_compared`), primary, metric, claimed (-1 or 1); difference, with low and
-        high each for itself; seeds; p and p_adjusted; significant: p_adjusted at most 1 - level; smallest: the
+        high each for itself; seeds; p and p_adjusted; significant: p_adjusted at most 0.05; smallest: the
         difference that these seeds would have shown with probability 0.8, uncorrected. With one seed the numbers after
         the difference are nan, with two the last.
 
@@ -126,7 +126,7 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
     rows = []
     for c in contrasts:
         differences = difference_by_seed(_rows_of(table, c), c.metric, c.ours, c.theirs)
-        i = interval_over_seeds(differences, c.metric, level)
+        i = interval_over_seeds(differences, c.metric)
         p = t_p_value(i) if i.kind else np.nan
         smallest = smallest_effect(i) if len(differences) > 2 else np.nan  # two tell next to nothing of the spread
         rows.append(
@@ -139,8 +139,8 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
         return pd.DataFrame(columns=_EVALUATED)
     found = pd.DataFrame(rows)
     for _, family in found[~found["primary"]].groupby("table", sort=False):
-        found.loc[family.index, "p_adjusted"] = correct_together(family, level)["p_adjusted"]
-    return found.assign(significant=found["p_adjusted"] <= 1 - level)
+        found.loc[family.index, "p_adjusted"] = correct_together(family)["p_adjusted"]
+    return found.assign(significant=found["p_adjusted"] <= 0.05)
 
 
 def _rows_of(table: pd.DataFrame, contrast: Contrast) -> pd.DataFrame:
@@ -212,9 +212,7 @@ def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int | None
     return captioned(named, caption, index=False)
 
 
-def compare_eces(
-    table: pd.DataFrame, contrasts: Iterable[Contrast], eces: Sequence[str] = ECES, level: float = 0.95
-) -> pd.DataFrame:
+def compare_eces(table: pd.DataFrame, contrasts: Iterable[Contrast], eces: Sequence[str] = ECES) -> pd.DataFrame:
     """The contrasts by each ECE, what was trained and how it was scaled staying as it is; other metrics are left out.
 
     Returns:
@@ -224,7 +222,7 @@ def compare_eces(
     parts = []
     for contrast in contrasts:
         if contrast.metric in eces:
-            found = evaluate_contrasts(table, [replace(contrast, metric=ece) for ece in eces], level)
+            found = evaluate_contrasts(table, [replace(contrast, metric=ece) for ece in eces])
             own = found["metric"] == contrast.metric
             parts.append(found.assign(own=own, apart=are_apart(found, contrast.metric)))
     columns = ["table", "name", "compared", "metric", "own", "difference", "low", "high", "seeds", "apart"]
@@ -255,7 +253,6 @@ def compare_small_with_large(
     small: pd.DataFrame,
     large: pd.DataFrame,
     of_small: Iterable[Contrast] = (),
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """What small runs suggested beside what large ones show, for the contrasts whose losses they have.
 
@@ -266,17 +263,17 @@ def compare_small_with_large(
         table, name, compared, metric; small_difference, small_low, small_high, small_seeds, and the same of large_*,
         each interval for itself; found, of FINDINGS. Where small runs have an interval without 0: 'borne out' or
         'contradicted' if large ones have one, too, on the same or the other side; 'not borne out' if theirs holds 0
-        and the two differences are apart by Welch's interval at that level, for itself; 'too few seeds to tell' if it
+        and the two differences are apart by Welch's interval, for itself; 'too few seeds to tell' if it
         holds 0, too, or there is none. Else: 'new' or 'open'.
     """
     own = {(c.table, c.name): c for c in of_small}
     pairs = [(own.get((c.table, c.name), c), c) for c in contrasts]
     tables = (small, large)
     there = [pair for pair in pairs if all(c.losses <= set(t["loss"]) for c, t in zip(pair, tables, strict=True))]
-    one, two = (evaluate_contrasts(table, [pair[k] for pair in there], level) for k, table in enumerate(tables))
+    one, two = (evaluate_contrasts(table, [pair[k] for pair in there]) for k, table in enumerate(tables))
     suggested, shown = ((f["low"] > 0).astype(int) - (f["high"] < 0) for f in (one, two))
     apart = np.array(
-        [_apart(*pair, level=level) for pair in zip(as_means(one, level), as_means(two, level), strict=True)],
+        [_apart(*pair) for pair in zip(_as_means(one), _as_means(two), strict=True)],
         dtype=bool,
     )
     cases = (shown == suggested, shown == -suggested, apart, ~apart)
@@ -286,9 +283,30 @@ def compare_small_with_large(
     return pd.concat([two[["table", "name", "compared", "metric"]], *numbers], axis="columns").assign(found=words)
 
 
-def _apart(*pair: Interval, level: float) -> bool:
+def _as_means(found: pd.DataFrame) -> list[Interval]:
+    """The t intervals of a table's difference, low and high, over its seeds."""
+    columns = found[["difference", "low", "high", "seeds"]].itertuples(index=False, name=None)
+    return [Interval(mean, low, high, "t", degrees=seeds - 1) for mean, low, high, seeds in columns]
+
+
+def subtract_means(first: Interval, second: Interval) -> Interval:
+    """The first mean minus the second, by Welch's interval; both are t intervals of independent values.
+
+    Of one value, which has no interval, the difference with nan and nan.
+    """
+    counts = [(interval.degrees or 0) + 1 for interval in (first, second)]
+    change = first.estimate - second.estimate
+    if min(counts) < 2:
+        return Interval(change, np.nan, np.nan)
+    deviations = [interval.standard_error * n**0.5 for interval, n in zip((first, second), counts, strict=True)]
+    if not any(deviations):
+        return Interval(change, change, change, "t")
+    return welch_interval((1, -1), (first.estimate, second.estimate), deviations, counts)
+
+
+def _apart(*pair: Interval) -> bool:
     """Whether two means differ, by Welch's interval; not where one of them is of one seed."""
-    found = subtract_means(*pair, level=level)
+    found = subtract_means(*pair)
     return found.low > 0 or found.high < 0
 
 
@@ -321,3 +339,39 @@ def _said(difference: pd.Series, low: pd.Series, high: pd.Series) -> pd.Series:
     """'lower', 'lower, without 0' and so on."""
     sign = np.select([difference < 0, difference > 0], ["lower", "higher"], "equal")
     return pd.Series(sign, index=difference.index) + np.where((low > 0) | (high < 0), ", without 0", "")
+
+
+def compare_data_sets(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """ECE (equal width, %) as trained, minus cross-entropy's with the same seed, by loss and data set.
+
+    Losses that all data sets have, in the order of the first. Seeds of two data sets are no pairs: their images differ.
+
+    Args:
+        tables: data set -> what `measure` gives of its runs.
+
+    Returns:
+        Index loss, data set; difference, low, high, the t interval over seeds; seeds; change, change_low, change_high:
+        the difference minus that on the first data set, by Welch's interval, 0 there.
+
+    Raises:
+        ValueError: no loss but cross-entropy that all have, or none with cross-entropy.
+    """
+    asked = "metric == 'ece' and method == 'none'"
+    found = {title: paired_contrast(table.query(asked), "loss", "cross-entropy") for title, table in tables.items()}
+    shared = set.intersection(*(set(own["loss"]) for own in found.values()))
+    if not shared:
+        raise ValueError(f"tables must have a loss beside cross-entropy in common. Got none in {', '.join(tables)}.")
+    rows: dict[tuple[str, str], Interval] = {}
+    for title, differences in found.items():
+        kept = differences[differences["loss"].isin(shared)]
+        rows |= {(loss, title): mean for loss, mean in zip(kept["loss"], _as_means(kept), strict=True)}
+    first = {loss: interval for (loss, title), interval in rows.items() if title == next(iter(tables))}
+    numbers = []
+    for (loss, _), own in rows.items():
+        change = Interval(0, 0, 0) if own is first[loss] else subtract_means(own, first[loss])
+        numbers.append((own.estimate, own.low, own.high, (own.degrees or 0) + 1, *astuple(change)[:3]))
+    index = pd.MultiIndex.from_tuples(list(rows), names=["loss", "data set"])
+    together = pd.DataFrame(
+        numbers, index, ["difference", "low", "high", "seeds", "change", "change_low", "change_high"]
+    )
+    return together.reindex(pd.MultiIndex.from_product([first, tables], names=index.names))

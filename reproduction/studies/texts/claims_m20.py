@@ -5,7 +5,7 @@ from __future__ import annotations
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.printed_tables.from_m20_tables import AsPrinted, m20_cells
+from reproduction.studies.printed_tables.from_tables import AsPrinted, m20_cells
 from reproduction.studies.texts.contrasts import (
     NEEDS,
     SIZE,

@@ -17,8 +17,8 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import printed_tables
 from reproduction.studies.shared.from_runs import contrast_by_seed, name_metric, over_seeds, signed_if_any
 from reproduction.studies.shared.over_seeds import correct_together, means_and_halves
+from reproduction.studies.shared.printed_effects import compare_with_printed, printed_name
 from reproduction.studies.shared.recorded import read_table
-from reproduction.studies.shared.side_by_side import compare_with_printed, printed_name
 from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts, find_contrast
 from reproduction.studies.texts.measures import RECORD, name_kept
 from reproduction.studies.texts.plan import BEST, ELSEWHERE, LAST, SETTINGS, written_contrasts

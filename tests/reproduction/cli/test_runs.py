@@ -18,7 +18,7 @@ from reproduction.engine.run import run as train
 from reproduction.engine.spec import Spec
 from reproduction.engine.status import Status, status
 from reproduction.engine.trainer import NonFiniteLoss
-from reproduction.studies.shared import compute_used
+from reproduction.studies.shared import experiments
 
 SMALL = {"n_train": "60", "n_validation": "30", "epochs": "2", "batch_size": "20", "evaluate_every": "1"}
 
@@ -336,7 +336,7 @@ def test_what_is_recorded_says_what_it_cost(run, grid, tmp_path):
     path = grid("gamma: [0, 1]")
     for spec in read_grid(path):
         train(spec)
-    (tmp_path / "README.md").write_text(f"# Runs\n\n{compute_used.START}\n{compute_used.END}\n\nMore.\n")
+    (tmp_path / "README.md").write_text(f"# Runs\n\n{experiments.START}\n{experiments.END}\n\nMore.\n")
     done = run("grid", path, "--record", tmp_path / "kept")
     assert done.exit_code == 0, done.output
     assert "2 runs -> " in done.output

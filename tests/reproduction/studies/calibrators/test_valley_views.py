@@ -7,7 +7,7 @@ import pytest
 from reproduction.checkout import ROOT
 from reproduction.engine.grids import read_grid
 from reproduction.studies.calibrators import valley
-from reproduction.studies.calibrators.valley_views import (
+from reproduction.studies.calibrators.valley import (
     cheap_searches,
     count_searched,
     negative_by_loss,

@@ -21,7 +21,7 @@ from reproduction.studies.cifar.claims_kk24 import (
 )
 from reproduction.studies.shared import from_runs
 from reproduction.studies.shared.from_runs import difference
-from reproduction.studies.shared.if_calibrated import eces_if_calibrated
+from reproduction.studies.shared.miscalibration import eces_if_calibrated
 from reproduction.studies.shared.printed_effects import kk24_gain, kk24_rows
 from reproduction.studies.shared.recorded import load_whole_seeds, read_planned, read_whole_seeds
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts, primary_contrast

@@ -105,10 +105,10 @@ def test_a_seed_of_the_same_way_has_no_change_and_lies_inside(table_of, made_res
 
 
 @pytest.mark.parametrize(
-    ("run", "seeds", "told"), [(slice(2), slice(4), "one run. Got 2"), (slice(5, 6), slice(4), "")]
+    ("run", "seeds", "told"), [(slice(2), slice(4), "one run. Got 2"), (slice(5, 6), slice(5), "")]
 )
 def test_a_run_without_its_seeds_is_refused(table_of, made_results, run, seeds, told):
-    told = told or r"two runs of focal 3 or more, seed 1 among them\. Got none"
+    told = told or r"two runs of focal 3 or more, seed 1 among them\. Got 0"
     with pytest.raises(ValueError, match=told):
         compare_run_with_seeds(table_of(made_results[run]), table_of(made_results[seeds]))
 
@@ -126,9 +126,6 @@ def test_seeds_that_are_not_whole_are_refused(table_of, made_results, change, to
     table = table_of(made_results[:4])
     with pytest.raises(ValueError, match=told):
         compare_run_with_seeds(table[table["seed"] == 1], change(table))
-    for level in (0, 1, 95, float("nan")):
-        with pytest.raises(ValueError, match="level must be above 0 and below 1"):
-            compare_run_with_seeds(table[table["seed"] == 1], table, level=level)
 
 
 def test_changes_are_paired_by_seed(table_of, made_results, halved):
@@ -146,9 +143,6 @@ def test_changes_are_paired_by_seed(table_of, made_results, halved):
     assert row["change"] == pytest.approx(row["here"] - row["there"])
     assert tuple(found.loc["error (%)", ["change", "low", "high"]]) == (0, 0, 0)
     assert (found["seeds"] == 3).all()
-    wider = compare_by_seed(here, there, level=0.99).loc["ECE, equal width (%)"]
-    assert wider["low"] < row["low"]
-    assert wider["high"] > row["high"]
 
 
 @pytest.mark.parametrize(
@@ -169,9 +163,6 @@ def test_runs_without_their_pairs_are_refused(table_of, made_results, here, ther
             ValueError, match=r"here and there must be of one data set and network\. Got .* and .*other"
         ):
             compare_by_seed(table, table.assign(**other))
-    for level in (0, 1, 95, float("nan")):
-        with pytest.raises(ValueError, match="level must be above 0 and below 1"):
-            compare_by_seed(table, table, level=level)
     for name, given in {
         "here": (table.assign(value=np.nan), table),
         "there": (table, table.assign(value=np.nan)),

@@ -6,7 +6,7 @@ import torch
 
 from focal_lib.losses import FocalLoss
 from reproduction.engine.fit import do_epoch, final_logits, prepare
-from reproduction.studies.epochs.follow import follow
+from reproduction.studies.epochs.while_training import follow
 
 
 def test_what_is_followed_is_what_a_run_trains(small):

@@ -11,7 +11,7 @@ from focal_lib.metrics.bins import ece
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Logits
 from reproduction.studies.epochs import while_training
-from reproduction.studies.epochs.follow import Followed, Snapshot
+from reproduction.studies.epochs.while_training import Followed, Snapshot
 
 
 def snapshot(epoch, seed, scale):

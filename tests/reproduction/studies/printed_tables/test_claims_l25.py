@@ -56,7 +56,7 @@ def test_auroc_is_highest_for_most_networks_on_one_data_set_only(monkeypatch):
 
 def test_errors_are_lowest_in_most_rows_of_fcl_alone():
     assert tables.errors_lowest().verdict == Verdict.REPRODUCED
-    assert from_tables.most_rows_won("L25", "error", "pre", "dual-focal").verdict == Verdict.NOT_REPRODUCED
+    assert from_tables.rows_won("L25", "error", "pre", "dual-focal").verdict == Verdict.NOT_REPRODUCED
 
 
 def test_fcl_changes_less_than_cross_entropy_in_every_row():
@@ -91,8 +91,8 @@ def test_single_runs_are_said_to_be_such():
 
 
 def test_temperatures_are_those_printed():
-    assert from_tables.rows_at_temperature("L25", "Table 4", "fcl", 1.0, 6).verdict == Verdict.REPRODUCED
-    assert from_tables.rows_at_temperature("L25", "Table 4", "fcl", 1.1, 6).verdict == Verdict.NOT_REPRODUCED
+    assert from_tables.rows_near_temperature("L25", "Table 4", "fcl", 1.0, 1.0, 6).verdict == Verdict.REPRODUCED
+    assert from_tables.rows_near_temperature("L25", "Table 4", "fcl", 1.1, 1.1, 6).verdict == Verdict.NOT_REPRODUCED
 
 
 def test_lambda_of_another_table(monkeypatch):

@@ -11,7 +11,6 @@ from scipy import stats
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from reproduction.checkout import ROOT
 from reproduction.studies.printed_tables import (
-    in_form,
     kk24_table1,
     l25_table9,
     m20_fig8,
@@ -19,7 +18,7 @@ from reproduction.studies.printed_tables import (
     printed_tables,
     study,
 )
-from reproduction.studies.shared.side_by_side import compare_with_printed
+from reproduction.studies.shared.printed_effects import compare_with_printed
 
 CELLS = printed_tables()
 
@@ -73,7 +72,7 @@ def test_l25_table_9_has_every_cell():
 
 @pytest.fixture(scope="module")
 def shown():
-    return {caption.split(":")[0]: table for caption, table in in_form.tables_as_printed().items()}
+    return {caption.split(":")[0]: table for caption, table in study.tables_as_printed().items()}
 
 
 def test_tables_are_shown_as_printed(shown):
@@ -97,7 +96,7 @@ def test_no_cell_is_left_out(shown):
     kk24 = kk24_table1()[["gamma", "error", "nll", "adaptive_ece"]]
     wanted["KK24, Table 1, its legible rows"] = int(kk24.count().sum())
     for (paper, table), part in CELLS.groupby(["paper", "table"]):
-        wanted[f"{paper}, {in_form.NAMES.get(table, table)}"] = len(part)
+        wanted[f"{paper}, {study.NAMES.get(table, table)}"] = len(part)
     assert filled == wanted
 
 

@@ -7,7 +7,7 @@ import sympy as sp
 
 from focal_lib.theory.closest_temperature import ClosestTemperature
 from reproduction.ledger.judgement import Verdict
-from reproduction.studies.cifar import claims_fts
+from reproduction.studies.cifar import claims_training as claims_fts
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.theorems import symbols
 from reproduction.theorems.kk24 import prop4, temperature_fit

@@ -10,7 +10,7 @@ from scipy.special import log_softmax, softmax
 
 from focal_lib.losses.focal import FocalCalibrationLoss
 from focal_lib.theory.maps import focal_log_probs
-from reproduction.studies.shared.absolute_distance import absolute_calibration_log_probs
+from reproduction.studies.shared.moon_networks import absolute_calibration_log_probs
 
 
 def found_by_search(p, gamma, lam):

@@ -1,4 +1,4 @@
-"""The table of experiments, and what is recorded: logits, labels, numbers, and nothing of the data themselves."""
+"""The table of experiments, what they cost, and what is recorded: logits, labels, numbers, nothing of the data."""
 
 import json
 import re
@@ -9,7 +9,8 @@ import pytest
 
 from reproduction.checkout import ROOT
 from reproduction.engine.grids import read_notes
-from reproduction.studies.shared.experiments import experiment_table, list_experiments, recorded_data
+from reproduction.studies.shared import experiments
+from reproduction.studies.shared.experiments import compute_table, experiment_table, list_experiments, recorded_data
 
 RESULTS = ROOT / "results"
 LONGEST = 100  # characters of a text in a table: names, no sentence
@@ -73,3 +74,64 @@ def test_no_image_and_no_text_is_recorded():
                 assert column.astype(str).str.len().max() <= LONGEST, (path, name)
     kinds = {path.suffix for path in RESULTS.rglob("*") if path.is_file()}
     assert kinds <= {".npz", ".parquet", ".json", ".md"}
+
+
+def record_run(folder, record):
+    folder.mkdir(parents=True)
+    (folder / "spec.json").write_text(json.dumps(record))
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """Folders of recorded runs: one with what they cost, one from before that was on record, one with both."""
+    costs = {"images": 9000, "seconds": 1800, "machines": ["AMD EPYC"], "device": "x86_64"}
+    for name, records in {"a": [costs, costs], "b": [{"device": "x86_64"}], "c": [costs, {}]}.items():
+        for i, record in enumerate(records):
+            record_run(tmp_path / name / str(i), record)
+    (tmp_path / "empty").mkdir()
+    return tmp_path
+
+
+def test_a_row_a_folder(kept):
+    record_run(
+        kept / "d" / "0", {"images": 9, "seconds": 90, "machines": ["A, 1 cores, x86_64", "B, 11 cores, x86_64"]}
+    )
+    used = "9,000 images in 0.5 hours of one run at a time, on AMD EPYC"
+    assert compute_table(kept).splitlines()[2:] == [
+        "| `a` | 2 | 18,000 images in 1.0 hours of one run at a time, on AMD EPYC |",
+        "| `b` | 1 | not on record |",
+        f"| `c` | 2 | {used}, for 1 of 2: of the others it is not on record |",
+        "| `d` | 1 | 9 images in 2 minutes of one run at a time, on A, 1 core, x86_64; B, 11 cores, x86_64 |",
+    ]
+
+
+def test_the_readme_of_the_results_has_todays_table():
+    text = (RESULTS / "README.md").read_text()
+    assert f"{experiments.START}\n{compute_table(RESULTS)}\n{experiments.END}" in text
+
+
+def test_how_runs_were_made_names_each_machine_and_commit_once(tmp_path, make_result):
+    runs = [make_result("focal", seed) for seed in range(4)]
+    steps = (("plain", "c1"), ("plain", "c1"), ("plain", "c2"), ("graph", "c2"))
+    for run, (step, commit) in zip(runs, steps, strict=True):
+        record = {"machines": ["A, 1 cores, x86_64"], "step": step, "commit": commit, "versions": {"torch": "2.9"}}
+        record_run(tmp_path / run.spec.digest, record)
+    said = "A, 1 core, x86_64 (PyTorch 2.9, plain steps, commits c1, c2; PyTorch 2.9, graph steps, commit c2)"
+    assert experiments.say_how_made(tmp_path, runs) == said
+
+
+def test_the_readme_has_it_between_its_marks(kept):
+    readme = kept / "README.md"
+    assert not experiments.update_readme(readme)
+    readme.write_text("no marks")
+    assert not experiments.update_readme(readme)
+    assert readme.read_text() == "no marks"
+    readme.write_text(f"before\n{experiments.START}\nold\n{experiments.END}\nafter\n")
+    assert experiments.update_readme(readme)
+    assert readme.read_text() == f"before\n{experiments.START}\n{compute_table(kept)}\n{experiments.END}\nafter\n"
+
+
+def test_a_record_that_cannot_be_read_is_named(kept):
+    (kept / "a" / "0" / "spec.json").write_text("{")
+    with pytest.raises(ValueError, match=r"a.0.spec\.json must be a run's record\. Got "):
+        compute_table(kept)

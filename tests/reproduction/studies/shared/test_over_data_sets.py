@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from focal_lib.metrics.intervals import Interval, t_interval
-from reproduction.studies.shared.over_data_sets import compare_data_sets, subtract_means
+from reproduction.studies.shared.written_contrasts import compare_data_sets, subtract_means
 
 FIRST = {"cross-entropy": [2.6, 2.5, 2.9, 2.7], "focal 3": [7.9, 7.1, 7.4, 7.0], "focal 1": [1.9, 2.2, 2.0, 2.1]}
 SECOND = {"focal 3": [2.7, 2.5], "cross-entropy": [6.7, 7.7]}

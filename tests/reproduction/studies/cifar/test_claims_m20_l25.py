@@ -1,12 +1,12 @@
-"""M20's claims of a larger network and of a longer training: which seeds they need, and what they conclude."""
+"""M20's claims on recorded networks, of its steps, a larger network, a longer training: seeds needed, conclusions."""
 
 import pandas as pd
 import pytest
 
 from reproduction.engine.grids import read_contrasts, read_grid
 from reproduction.ledger import Verdict, find
-from reproduction.studies.cifar import claims_m20 as cifar
-from reproduction.studies.cifar.claims_m20 import CLIPPED, change_of_lead
+from reproduction.studies.cifar import claims_m20_l25 as cifar
+from reproduction.studies.cifar.claims_m20_l25 import CLIPPED, change_of_lead
 from reproduction.studies.shared.recorded import read_planned, read_table, read_whole_seeds
 
 SEEN = "cifar10-long"  # the runs that suggested what is asked
@@ -88,7 +88,7 @@ def test_claims_of_resnet18_read_its_runs_alone(monkeypatch, check):
 
 def test_the_row_of_the_readme_has_the_trainings_that_say_otherwise():
     row = find("m20.cifar10_before_long")
-    others = [cifar.against_cross_entropy("focal 3", "pre", runs=name) for name in (CLIPPED, cifar.LARGER)]
+    others = [cifar.against_cross_entropy("focal 3", "pre", name) for name in (CLIPPED, cifar.LARGER)]
     assert all(f"{one.measured:+.1f}, {one.over}" in row.instead for one in others)
     epochs = {spec.training.epochs for name in (CLIPPED, cifar.LARGER) for spec in read_planned(name)}
     assert f"after {epochs.pop()} epochs" in row.instead
@@ -107,3 +107,46 @@ def test_a_row_without_the_runs_that_it_names_has_no_words(monkeypatch):
 
 def test_what_had_been_seen_before_is_remarked():
     assert "seed 0 of either had been seen" in cifar.longer_training_favours_focal().remark
+
+
+LEAST = 0.05  # per cent, of each seed beside the one before
+
+
+def planted(by_the_mean, clipped, seeds):
+    """Tables of seeds with these differences of ECE as trained, gamma 3 minus cross-entropy."""
+
+    def table(name, difference):
+        one = read_whole_seeds(name).query("seed == 0 and loss in ['cross-entropy', 'focal 3']")
+        of_focal, as_trained = one["loss"] == "focal 3", (one["metric"] == "ece") & (one["method"] == "none")
+        base = float(one.loc[as_trained & ~of_focal, "value"].iloc[0])
+        value = one["value"].mask(as_trained & of_focal, base + difference)
+        shifts = [one.assign(seed=seed, value=value + seed * LEAST * of_focal) for seed in range(seeds)]
+        return pd.concat(shifts)
+
+    return {cifar.RUNS: table(cifar.RUNS, by_the_mean), CLIPPED: table(CLIPPED, clipped)}
+
+
+@pytest.mark.parametrize(
+    ("by_the_mean", "clipped", "verdict"),
+    [(5.0, 2.0, Verdict.REPRODUCED), (2.0, 5.0, Verdict.NOT_REPRODUCED)],
+)
+def test_whether_the_steps_favour_focal_loss(records, by_the_mean, clipped, verdict):
+    records.update(planted(by_the_mean, clipped, 4))
+    found = cifar.clipping_favours_focal()
+    assert found.measured == pytest.approx(clipped - by_the_mean)
+    assert found.verdict == verdict
+    assert found.over == "4 seeds"
+
+
+def test_three_of_four_seeds_decide_nothing(records):
+    records.update(planted(5.0, 2.0, 3))
+    found = cifar.clipping_favours_focal()
+    assert found.measured == pytest.approx(-3.0)
+    assert found.verdict == Verdict.UNDECIDED
+    assert "only 3 of 4 planned seeds are in" in found.conclude()
+
+
+def test_the_claim_of_other_steps_reads_other_runs(records):
+    records.update(planted(5.0, -2.6, 4))
+    assert find("m20.cifar10_before_clipped").check().measured == pytest.approx(-2.6 + 1.5 * LEAST)
+    assert find("m20.cifar10_before_clipped").check().verdict == Verdict.REPRODUCED

@@ -6,7 +6,7 @@ import pytest
 
 from focal_lib.theory import log_gain
 from reproduction.ledger import Verdict
-from reproduction.studies.epochs import claims_first_steps as first_steps
+from reproduction.studies.epochs import claims_regularisation as first_steps
 
 STEPS = np.arange(41)
 

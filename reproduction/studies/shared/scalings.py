@@ -1,0 +1,208 @@
+"""Temperature against focal temperature scaling on runs: what each finds, and what it gains on test samples."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize_scalar
+from scipy.special import softmax
+
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
+from focal_lib.calibration.methods import build
+from focal_lib.metrics.bins import adaptive_ece_of
+from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
+from focal_lib.metrics.intervals import Interval, bootstrap_draws
+from focal_lib.metrics.scores import nll, top_label
+from focal_lib.theory.maps import focal_log_probs
+from reproduction.engine.store import Result, array_checksum
+
+Pair: TypeAlias = tuple[float, float]  # calibration gamma, temperature
+
+
+class Fit(NamedTuple):
+    """A way to fit temperature or focal temperature scaling; 'none' is the run as trained."""
+
+    method: str
+    objective: str
+    search: str
+
+
+FITS = (
+    Fit("none", "", ""),
+    Fit("temperature", "nll", "newton"),
+    Fit("focal-temperature", "nll", "newton"),
+    Fit("temperature", "adaptive-ece", "grid"),
+    Fit("focal-temperature", "adaptive-ece", "grid"),
+    Fit("focal-temperature", "adaptive-ece", "line"),
+)
+_FITTED: dict[tuple[Any, ...], tuple[Any, float]] = {}  # a page and the claims it shows ask for the same fits
+
+
+def _fitted(result: Result, method: str, objective: str, **options: Any) -> tuple[Any, float]:
+    """A calibrator fitted to a run's validation data when first asked for, and the seconds it took."""
+    data = array_checksum({"logits": result.validation.logits, "labels": result.validation.labels})
+    key = (data, method, objective, *options.items())
+    if key not in _FITTED:
+        started = time.perf_counter()
+        fit = build(method, objective, **options).fit(result.validation.logits, result.validation.labels)
+        _FITTED[key] = fit, time.perf_counter() - started
+    return _FITTED[key]
+
+
+def fit_scaling(result: Result, scaling: Fit) -> tuple[Any, float]:
+    """The calibrator of a scaling, not 'none', with KK24's gammas, fitted to a run's validation data; its seconds."""
+    own = {"gammas": PAPER_GAMMAS, "search": scaling.search} if scaling.method == "focal-temperature" else {}
+    return _fitted(result, scaling.method, scaling.objective, **own)
+
+
+def compare_scaling(results: Iterable[Result], scalings: Sequence[Fit] = FITS) -> pd.DataFrame:
+    """One row a run and scaling: temperature and focal temperature scaling, fitted on validation, judged on test.
+
+    Columns: loss, gamma, seed; method, objective, search; temperature and calibration_gamma of the fit, the objective's
+    value on validation, seconds of the fit; adaptive_ece and nll on test.
+    """
+    rows = []
+    for result in results:
+        run = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
+        logits, labels = result.test.logits.astype(np.float64), result.test.labels
+        for scaling in scalings:
+            chosen = {"temperature": 1.0, "calibration_gamma": 0.0, "value": np.nan, "seconds": 0.0}
+            if scaling.method == "none":
+                probs = softmax(logits, -1)
+            else:
+                fit, seconds = fit_scaling(result, scaling)
+                probs = fit.predict_proba(logits)
+                chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
+                chosen |= {"value": fit.objective_, "seconds": seconds}
+            judged = {"adaptive_ece": adaptive_ece_of(*top_label(probs, labels)), "nll": nll(probs, labels)}
+            rows.append(run | scaling._asdict() | chosen | judged)
+    return pd.DataFrame(rows)
+
+
+def count_on_validation(scaled: pd.DataFrame) -> dict[str, int]:
+    """Runs whose validation adaptive ECE focal temperature scaling leaves lower, equal (to 1e-12), higher.
+
+    Both scalings by grid, focal temperature scaling against a temperature alone. It may be higher: KK24's gammas
+    (section 5.1) have no 0, so that a temperature alone is not among the pairs of gamma and T.
+
+    Args:
+        scaled: of `compare_scaling`.
+
+    Raises:
+        ValueError: a run that lacks either of the two fits.
+    """
+    of_grid = scaled[(scaled["objective"] == "adaptive-ece") & (scaled["search"] == "grid")]
+    wide = of_grid.pivot(index=["loss", "gamma", "seed"], columns="method", values="value")
+    wide = wide.reindex(columns=["focal-temperature", "temperature"])
+    if wide.isna().to_numpy().any():
+        raise ValueError(f"each run must have both fits by adaptive ECE on the grid. Got\n{wide}")
+    change = wide["focal-temperature"] - wide["temperature"]
+    lower, higher = int((change < -1e-12).sum()), int((change > 1e-12).sum())
+    return {"lower": lower, "equal": len(change) - lower - higher, "higher": higher}
+
+
+def say_signs(table: pd.DataFrame, of: str, low: str, high: str, what: str) -> str:
+    """'the NLL is lower with gamma 3, 5; not clearly other with gamma 0': by the intervals from `low` to `high`."""
+    below, above = table[high] < 0, table[low] > 0
+    parts = {"lower": below, "higher": above, "not clearly other": ~below & ~above}
+    named = {word: ", ".join(f"{value:g}" for value in table.loc[holds, of]) for word, holds in parts.items()}
+    return f"{what} is " + "; ".join(f"{word} with {of} {values}" for word, values in named.items() if values)
+
+
+def top_after(result: Result, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
+    """Confidence and correctness on test, `top_label`, after a (calibration gamma, temperature)."""
+    gamma, temperature = pair
+    scaled = result.test.logits.astype(np.float64) / temperature
+    return top_label(np.exp(focal_log_probs(scaled, gamma)), result.test.labels)
+
+
+def resample_gain(result: Result, pair: Pair, other: Pair, *, resamples: int = 200) -> Interval:
+    """Adaptive ECE on test with one (calibration gamma, temperature), minus that with another, drawing test samples.
+
+    A resampled ECE is larger than the ECE, on either side of the difference, so the interval is a guide.
+    """
+    (one, correct), (two, _) = (top_after(result, scaling) for scaling in (pair, other))
+    return bootstrap_adaptive_ece_difference((one, correct), (two, correct), resamples=resamples, seed=result.spec.seed)
+
+
+def resample_mean_gain(fitted: Sequence[tuple[Result, Pair, Pair]], *, resamples: int = 200, seed: int = 0) -> Interval:
+    """The mean of `resample_gain` over runs, whose test samples are drawn together.
+
+    Args:
+        fitted: run, one pair, the other.
+
+    Raises:
+        ValueError: no run, or runs whose test labels differ.
+    """
+    others = sum(not np.array_equal(run.test.labels, fitted[0][0].test.labels) for run, *_ in fitted)
+    if not fitted or others:
+        also = f", {others} of them on others" if others else ""
+        raise ValueError(f"runs must be one or more, tested on the same samples. Got {len(fitted)} runs{also}.")
+    sides = [(top_after(run, one), top_after(run, other)) for run, one, other in fitted]
+
+    def mean_gain(draw: np.ndarray) -> float:
+        eces = [[adaptive_ece_of(*(values[draw] for values in side)) for side in both] for both in sides]
+        return float(np.mean([one - other for one, other in eces]))
+
+    def statistic(draws: np.ndarray) -> np.ndarray:
+        return np.array([mean_gain(draw) for draw in draws])
+
+    return bootstrap_draws(statistic, len(fitted[0][0].test.labels), resamples=resamples, seed=seed)
+
+
+def gains_over_test_samples(runs: Sequence[Result], table: pd.DataFrame, *, resamples: int = 200) -> pd.DataFrame:
+    """For each loss `resample_mean_gain` of focal temperature scaling, minus temperature scaling, by adaptive ECE.
+
+    Args:
+        runs: of one data set; table: what `measure` gives of them.
+
+    Returns:
+        Index loss, in the order of the table; difference, low, high in percentage points; runs, their number.
+    """
+    chosen = table[(table["metric"] == "adaptive-ece") & (table["objective"] == "adaptive-ece")]
+    columns = chosen[["loss", "seed", "method", "calibration_gamma", "temperature"]]
+    pairs = {(loss, seed, method): (g, t) for loss, seed, method, g, t in columns.itertuples(index=False)}
+    rows = {}
+    for loss in table["loss"].unique():
+        own = [run for run in runs if run.spec.label == loss]
+        methods = ("focal-temperature", "temperature")
+        one, other = ([pairs[loss, run.spec.seed, method] for run in own] for method in methods)
+        gain = resample_mean_gain(list(zip(own, one, other, strict=True)), resamples=resamples).scaled(100)
+        rows[loss] = (gain.estimate, gain.low, gain.high, len(own))
+    found = pd.DataFrame.from_dict(rows, orient="index", columns=["difference", "low", "high", "runs"])
+    return found.rename_axis("loss")
+
+
+def nll_temperature(result: Result, calibration_gamma: float) -> float:
+    """The T with the smallest validation NLL before the map with this gamma, from 0.05 to 54, to four digits."""
+    logits, labels = result.validation.logits.astype(np.float64), result.validation.labels
+
+    def loss(log_t: float) -> float:
+        return float(-focal_log_probs(logits / np.exp(log_t), calibration_gamma)[np.arange(len(labels)), labels].mean())
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-3, 4), method="bounded", options={"xatol": 1e-4}).x))
+
+
+def temperature_by_gamma(result: Result, gammas: Sequence[float]) -> np.ndarray:
+    """For each calibration gamma, the T with the smallest adaptive ECE on validation: (len(gammas),)."""
+    fits = (_fitted(result, "focal-temperature", "adaptive-ece", gammas=(gamma,))[0] for gamma in gammas)
+    return np.array([fit.temperature_ for fit in fits])
+
+
+def temperature_lines(runs: Iterable[Result], gammas: Sequence[float]) -> dict[str, np.ndarray]:
+    """Loss -> `temperature_by_gamma` of its first seed: cross-entropy and focal losses of a fixed gamma, by gamma."""
+    plain = sorted((run for run in runs if run.spec.is_focal), key=lambda run: (run.spec.gamma, run.spec.seed))
+    first = {run.spec.label: run for run in reversed(plain)}
+    return {label: temperature_by_gamma(run, gammas) for label, run in reversed(first.items())}
+
+
+def straightness(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
+    """Of points and their least-squares line: R^2, nan where all y are the same; the largest distance in y."""
+    given = np.asarray(y, dtype=np.float64)
+    left = given - np.polyval(np.polyfit(x, given, 1), x)
+    spread = float(((given - given.mean()) ** 2).sum())
+    return (1 - float((left**2).sum()) / spread if spread else np.nan), float(np.abs(left).max())

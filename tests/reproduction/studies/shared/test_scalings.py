@@ -1,0 +1,168 @@
+"""Scalings of runs, against the calibrators and metrics they are made of."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.metrics.bins import adaptive_ece
+from focal_lib.metrics.scores import nll
+from reproduction.studies.shared import over_seeds, scalings
+from reproduction.studies.shared.miscalibration import validation_temperatures
+
+
+@pytest.fixture(scope="module")
+def compared(made_results):
+    return scalings.compare_scaling(made_results[3:5])  # cross-entropy and gamma 3
+
+
+def test_scalings_in_long_form(made_results, compared):
+    assert compared[["method", "objective", "search"]].drop_duplicates().to_numpy().tolist() == [
+        ["none", "", ""],
+        ["temperature", "nll", "newton"],
+        ["focal-temperature", "nll", "newton"],
+        ["temperature", "adaptive-ece", "grid"],
+        ["focal-temperature", "adaptive-ece", "grid"],
+        ["focal-temperature", "adaptive-ece", "line"],
+    ]
+    run = made_results[4]
+    row = compared.query("gamma == 3 and search == 'line'").iloc[0]
+    fit = FocalTemperatureScaling("adaptive-ece", "line").fit(run.validation.logits, run.validation.labels)
+    probs = fit.predict_proba(run.test.logits.astype(float))
+    assert (row["temperature"], row["calibration_gamma"], row["value"]) == (
+        fit.temperature_,
+        fit.gamma_,
+        fit.objective_,
+    )
+    assert row["adaptive_ece"] == pytest.approx(adaptive_ece(probs, run.test.labels))
+    assert row["nll"] == pytest.approx(nll(probs, run.test.labels))
+    by_grid = compared.query("gamma == 3 and search == 'grid' and method == 'focal-temperature'").iloc[0]
+    assert by_grid["value"] <= row["value"]  # the grid holds the line
+
+
+def test_only_the_fits_that_are_asked_for_are_made(make_result, monkeypatch):
+    run, made = make_result("focal", 7, gamma=1), []
+    build = scalings.build
+    monkeypatch.setattr(scalings, "build", lambda *given, **options: made.append(given) or build(*given, **options))
+    by_ece = [scaling for scaling in scalings.FITS if scaling[:2] == ("temperature", "adaptive-ece")]
+    frame = scalings.compare_scaling([run], by_ece)
+    assert made == [("temperature", "adaptive-ece")]
+    again = scalings.compare_scaling([run], scalings.FITS[:4])
+    assert made[1:] == [("temperature", "nll"), ("focal-temperature", "nll")]
+    assert frame.iloc[0].equals(again.iloc[3].rename(0))
+
+
+def test_runs_are_counted_by_the_ece_on_validation(made_results, compared):
+    counts = scalings.count_on_validation(compared)
+    wanted = dict.fromkeys(counts, 0)
+    for result in made_results[3:5]:
+        held_out = result.validation.logits, result.validation.labels
+        plain, focal = TemperatureScaling("adaptive-ece"), FocalTemperatureScaling("adaptive-ece")
+        change = focal.fit(*held_out).objective_ - plain.fit(*held_out).objective_
+        wanted["equal" if abs(change) <= 1e-12 else "lower" if change < 0 else "higher"] += 1
+    assert counts == wanted
+    of_test = compared.assign(adaptive_ece=0.0, nll=0.0)  # what stands there is not asked
+    assert scalings.count_on_validation(of_test) == counts
+
+
+def test_without_a_gamma_of_0_the_ece_on_validation_may_be_equal_or_higher(compared):
+    kept = (compared["objective"] == "adaptive-ece") & (compared["search"] == "grid")
+    seeds = pd.concat([compared[kept].assign(seed=seed) for seed in range(3)])
+    values = {0: (0.01, 0.02), 1: (0.02, 0.02), 2: (0.02, 0.01)}  # of focal temperature scaling, of a temperature
+    seeds["value"] = [values[s][m == "temperature"] for s, m in zip(seeds["seed"], seeds["method"], strict=True)]
+    assert scalings.count_on_validation(seeds) == {"lower": 2, "equal": 2, "higher": 2}
+    with pytest.raises(ValueError, match="both fits by adaptive ECE"):
+        scalings.count_on_validation(compared[compared["method"] == "temperature"])
+
+
+def test_gain_by_resampling_is_that_of_the_fits(made_results, compared):
+    rows = compared.query("gamma == 3 and search == 'grid'").set_index("method")
+    pairs = [tuple(rows.loc[m, ["calibration_gamma", "temperature"]]) for m in ("focal-temperature", "temperature")]
+    gain = scalings.resample_gain(made_results[4], *pairs, resamples=50)
+    wanted = rows.loc["focal-temperature", "adaptive_ece"] - rows.loc["temperature", "adaptive_ece"]
+    assert gain.estimate == pytest.approx(wanted)
+    assert gain.kind == "percentile bootstrap"
+    same = scalings.resample_gain(made_results[4], pairs[0], pairs[0], resamples=50)
+    assert (same.estimate, same.low, same.high) == (0, 0, 0)
+
+
+def test_temperature_by_nll_for_a_gamma(made_results):
+    result = made_results[0]
+    found = validation_temperatures([result])["temperature"][0]
+    assert scalings.nll_temperature(result, 0.0) == pytest.approx(found, rel=2e-4)
+    grid = FocalTemperatureScaling("nll", gammas=(1.0,), temperatures=np.arange(0.1, 10, 0.01))
+    fit = grid.fit(result.validation.logits, result.validation.labels)
+    assert scalings.nll_temperature(result, 1.0) == pytest.approx(fit.temperature_, abs=0.0051)
+
+
+def test_temperature_for_each_gamma_rises(made_results):
+    found = scalings.temperature_by_gamma(made_results[0], [0.0, 0.5, 1.0])
+    assert np.all(np.diff(found) > 0)  # the map raises confidence
+
+
+def test_signs_are_said_with_what_they_are_of():
+    table = pd.DataFrame({"gamma": [0.0, 1.0, 2.5, 3.0], "low": [-1, -2, 1, 0], "high": [1, -1, 2, 0]})
+    said = scalings.say_signs(table, "gamma", "low", "high", "it")
+    assert said == "it is lower with gamma 1; higher with gamma 2.5; not clearly other with gamma 0, 3"
+    assert scalings.say_signs(table[:1], "gamma", "low", "high", "it") == "it is not clearly other with gamma 0"
+
+
+def test_temperature_lines_are_of_the_first_seed_of_each_plain_loss(made_results):
+    found = scalings.temperature_lines(made_results[::-1], [0.0, 1.0])
+    plain = [run for run in made_results if run.spec.loss == "focal"]
+    assert list(found) == [run.spec.label for run in sorted(plain, key=lambda r: r.spec.gamma) if run.spec.seed == 0]
+    for label, best in found.items():
+        first = next(run for run in plain if run.spec.label == label and run.spec.seed == 0)
+        assert (best == scalings.temperature_by_gamma(first, [0.0, 1.0])).all()
+
+
+def test_straightness_of_a_line_and_of_what_is_none():
+    assert scalings.straightness([0, 1, 2], [1, 3, 5]) == pytest.approx((1, 0))
+    r2, off = scalings.straightness([-1, 0, 1], [0, 3, 0])  # the best line is y = 1
+    assert (r2, off) == pytest.approx((0, 2))
+    assert np.isnan(scalings.straightness([0, 1], [2, 2])[0])
+
+
+PAIRS = ((1.0, 0.8), (0.0, 1.3))
+
+
+def test_of_one_run_it_is_the_gain_within_that_run(made_results):
+    run = made_results[1]
+    found = scalings.resample_mean_gain([(run, *PAIRS)], resamples=50, seed=run.spec.seed)
+    wanted = scalings.resample_gain(run, *PAIRS, resamples=50)
+    assert (found.estimate, found.low, found.high) == pytest.approx((wanted.estimate, wanted.low, wanted.high))
+    assert found.kind == "percentile bootstrap"
+
+
+def test_runs_share_each_draw(made_results):
+    """Twice the same run is no more than once; a run whose gain is the opposite leaves nothing in any draw."""
+    run, one, other = made_results[1], *PAIRS
+    alone, twice = (scalings.resample_mean_gain([(run, one, other)] * n, resamples=50) for n in (1, 2))
+    assert (alone.low, alone.high) == pytest.approx((twice.low, twice.high))
+    assert alone.low < alone.high
+    nothing = scalings.resample_mean_gain([(run, one, other), (run, other, one)], resamples=50)
+    assert (nothing.estimate, nothing.low, nothing.high) == (0, 0, 0)
+
+
+def test_runs_of_other_samples_are_refused(made_results):
+    run = made_results[0]
+    other = replace(run, test=replace(run.test, labels=run.test.labels[::-1].copy()))
+    with pytest.raises(ValueError, match=r"one or more, tested on the same samples\. Got 2 runs, 1 of them on others"):
+        scalings.resample_mean_gain([(run, *PAIRS), (other, *PAIRS)])
+    with pytest.raises(ValueError, match="Got 0 runs"):
+        scalings.resample_mean_gain([])
+
+
+def test_a_row_a_loss_is_the_mean_over_its_seeds(made_results):
+    runs = [made_results[k] for k in (0, 1, 4, 5)]
+    same = [replace(run, test=replace(run.test, labels=runs[0].test.labels)) for run in runs]
+    table = over_seeds.measure(same)
+    found = scalings.gains_over_test_samples(same, table, resamples=20)
+    assert found.index.tolist() == ["cross-entropy", "focal 3"]
+    gains = over_seeds.contrast(table, "method", "temperature").query("metric == objective == 'adaptive-ece'")
+    np.testing.assert_allclose(found["difference"], gains.set_index("loss")["difference"].loc[found.index])
+    assert (found["low"] < found["high"]).all()
+    assert found["runs"].tolist() == [2, 2]
