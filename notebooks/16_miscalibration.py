@@ -76,6 +76,7 @@ from reproduction.pages.plots.epochs import (
     epoch_panels,
     histogram_panels,
     picture_table,
+    reliability_film,
     reliability_strip,
 )
 from reproduction.pages.tables import captioned
@@ -272,10 +273,19 @@ strip = {
     f"{ce}, test": reliability_by_epoch(followed, ce, moments),
     f"{focal}, test": reliability_by_epoch(followed, focal, moments),
 }
+every = [reliability_by_epoch(followed, loss, range(1, epochs + 1)) for loss in (ce, focal)]
+frames = {title: {ce: every[0][title], focal: every[1][title]} for title in every[0]}
 note("miscalibration", bins=while_training.BINS, many=MANY)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Three rows of reliability diagrams, a column for each of up to five epochs: cross-entropy on training data, cross-entropy on test data, focal loss on test data."}, "figure": {"name": "fig-miscalibration-strip", "caption": "Reliability at several epochs, samples of all seeds together. Counterpart of M20 Fig. 2."}}
 reliability_strip(strip)
+
+# %% [markdown]
+# The same on test data for every epoch, as a picture that moves once and then stands. It is folded, so that nothing
+# moves unasked; the figure above is its still alternative.
+
+# %% tags=["remove-input", "hide-output"] mystnb={"code_prompt_show": "Show the moving picture", "code_prompt_hide": "Hide the moving picture", "image": {"alt": "Moving picture of two reliability diagrams on test data, cross-entropy and focal loss, one epoch after the other; it ends with the last epoch."}, "figure": {"name": "fig-miscalibration-film", "caption": "Reliability on test data, epoch by epoch."}}
+reliability_film(frames)
 
 # %% [markdown]
 # ## Weights and logits
