@@ -51,9 +51,9 @@
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # runs of the small CNN at one rate: cross-entropy, focal loss
 runs: str = "_build/runs"  # where they are
-n_train: int = 1000  # images of the small network that is followed here; at least 64
+n_train: int = 600  # images of the small network that is followed here; at least 64
 epochs: int = 42  # of it; at least 5. M20: 350
-seeds: int = 4  # of it, and of the first steps; at least 1
+seeds: int = 3  # of it, and of the first steps; at least 1
 first_samples: int = 500  # images of the first steps; at least 10
 first_steps: int = 40  # of gradient descent; at least 1
 

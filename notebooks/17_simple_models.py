@@ -47,7 +47,7 @@
 
 # %% tags=["parameters"]
 gammas: str = "1, 3"  # of the linear model, comma separated; above 0, the first is M20's
-draws: int = 20  # of the clusters; at least 2
+draws: int = 10  # of the clusters; at least 2
 samples: int = 1000  # a draw; at least 100
 flip: float = 0.1  # share of flipped labels; in [0.05, 0.45]
 spread: float = 0.5  # standard deviation of a cluster, whose means are 2 apart; at least 0.1

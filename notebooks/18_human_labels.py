@@ -33,8 +33,8 @@
 
 # %% tags=["parameters"]
 gamma: float = 2.0  # of the focal loss trained here; above 0
-seeds: int = 3  # models of each loss trained here; at least 2
-n_train: int = 8045  # sentences to train on; 500 to 8045
+seeds: int = 2  # models of each loss trained here; at least 2
+n_train: int = 3000  # sentences to train on; 500 to 8045
 n_validation: int = 1500  # sentences to choose the penalty and fit temperatures on; 300 to 1500
 
 # %% tags=["hide-input"]

@@ -48,7 +48,7 @@ grid: str = (
 )
 runs: str = "_build/runs"  # where they are, with their weights
 gamma: float = 3.0  # the focal loss of the grid to look at most closely; above 0
-images: int = 50  # validation images of each network that curvature is measured on here; at least 1
+images: int = 30  # validation images of each network that curvature is measured on here; at least 1
 signs: int = 20  # vectors of random signs for a trace; at least 2
 factors: str = "0.5, 2, 5"  # by which a layer is multiplied, comma separated; above 0
 

@@ -61,10 +61,10 @@ lams: str = "0, 0.5, 4.5"  # lambda, comma separated, none below 0, and 0 among 
 seeds: int = 2  # networks a loss, from seed 1 on; at least 1
 dataset: str = "fashion-mnist"  # images; in colour as well, such as cifar10
 hidden: int = 100  # units of the network; at least 1. L25's networks: workflow/grids/l25-figures.yaml
-n_train: int = 1000  # images; at least 20
+n_train: int = 500  # images; at least 20
 epochs: int = 100  # at least 1
 gamma: float = 3.0  # on two moons; above 0
-moon_lams: str = "0.25, 0.5, 1, 2, 5"  # lambda on two moons, comma separated, all above 0
+moon_lams: str = "0.5, 2, 5"  # lambda on two moons, comma separated, all above 0
 moon_seeds: int = 3  # networks a loss; at least 2
 moon_epochs: int = 300  # at least 1
 

@@ -34,9 +34,9 @@
 dataset: str = "film-snippets-2"  # film-snippets-2, -3 or -2-trees, 20-newsgroups, 20-newsgroups-m20, sst, ag-news
 folder: str = ""  # with the data set's own files; empty: FOCAL_DATA, or fetched
 seeds: int = 2  # of each loss trained here; at least 2
-n_train: int = 600  # texts to train on; at least 50
+n_train: int = 400  # texts to train on; at least 50
 n_validation: int = 400  # texts to choose the epoch and fit temperatures on; at least 50
-epochs: int = 8  # at least 2; 0: as many as M20 has
+epochs: int = 6  # at least 2; 0: as many as M20 has
 batch_size: int = 32  # at least 1; 0: as the recipe has
 
 # %% tags=["hide-input"]

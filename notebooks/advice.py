@@ -23,7 +23,7 @@
 # %% tags=["parameters"]
 samples: int = 1000  # samples to fit on, and as many to test on; at least 20
 classes: int = 10  # number of classes; at least 2
-runs: int = 3  # decisions for each truth, live; at least 1
+runs: int = 2  # decisions for each truth, live; at least 1
 intervals_runs: int = 50  # simulated samples of each size, for the coverage of the intervals; at least 1
 seed: int = 0  # seed of the simulations; at least 0
 

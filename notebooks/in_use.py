@@ -20,7 +20,7 @@
 # which actions deserve trust.
 
 # %% tags=["parameters"]
-streams: int = 1000  # number of streams of a calibrated model, simulated here; at least 1
+streams: int = 400  # number of streams of a calibrated model, simulated here; at least 1
 length: int = 2000  # samples in each; at least 10
 draws: int = 200  # number of test sets of 1,000 samples, for the certified thresholds; at least 1
 seed: int = 0  # seed of all simulations; at least 0

@@ -58,7 +58,7 @@ runs: str = "_build/runs"  # where they are
 l2: float = 0.001  # penalty of vector and matrix scaling, so that their fits converge; at least 0
 gamma: float = 3.0  # of the map that is held against other architectures; at least 0
 picture: str = "focal 3"  # loss of workflow/grids/cifar10-record.yaml whose landscape is drawn
-points: int = 21  # of the landscape, each way; at least 2
+points: int = 15  # of the landscape, each way; at least 2
 
 # %% tags=["hide-input"]
 import numpy as np

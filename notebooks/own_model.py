@@ -23,7 +23,7 @@
 # %% tags=["parameters"]
 samples: int = 4000  # samples made up to train on, as many to validate and to test on; at least 1000
 seed: int = 0  # seed of the data and the network; at least 0
-networks: str = "cifar10-resnet8/598cf2a97b66ca1c, cifar100-record/63c8f37515793ce2"  # in results/, for the last table
+networks: str = "cifar10-resnet8/598cf2a97b66ca1c"  # in results/, for the last table
 fit_on: int = 2000  # how many of their validation samples the calibrators are fitted on; at least 500
 
 # %% tags=["hide-input"]

@@ -25,7 +25,7 @@
 images: int = 2000  # images of Fashion-MNIST that the trees are trained on; at least 100
 trees: int = 50  # rounds of boosting; at least 1
 sentences: int = None  # of film reviews, drawn at random; none for all; at least 200
-resamples: int = 1000  # number of resamples of the bootstrap; at least 1
+resamples: int = 400  # number of resamples of the bootstrap; at least 1
 seed: int = 0  # seed of the splits, and of the trees; at least 0
 
 # %% tags=["hide-input"]

@@ -44,7 +44,10 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
     """
     where = pick_device(device)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is not deterministic without
-    torch.use_deterministic_algorithms(True, warn_only=where.type == "cuda")  # bitwise on a CPU
+    if where.type == "cuda":
+        torch.use_deterministic_algorithms(True, warn_only=True)
+    else:  # bitwise; this way does not import the compiler, which takes a second
+        torch.set_deterministic_debug_mode("error")
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # all of it is written
     if where.type == "cuda":
         make_float32_exact()

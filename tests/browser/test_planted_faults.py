@@ -40,7 +40,7 @@ FAULTS = {  # name -> page, kind of the finding, where, what it says
     "overflow": (page('<div style="width: 400px">wide</div>'), "overflow", "light, 390 px", "makes the page"),
     "overflow in the dark": (
         page("<style>@media (prefers-color-scheme: dark) {p {width: 900px}}</style><p>x</p>"),
-        "overflow", "dark, 768 px", "makes the page",
+        "overflow", "dark, 320 px", "makes the page",
     ),
     "clipped formula": (page(f'<p style="overflow: hidden">{WIDE}</p>'), "clipped", "light, 390 px", "beyond p"),
     "formula cut below": (

@@ -70,7 +70,7 @@ def train(plan: Plan, images: tuple[LocatedImages, LocatedImages] | None = None)
         FileNotFoundError, ValueError: as located_images. NonFiniteLoss: the loss became NaN or infinite.
     """
     where = pick_device("cpu")
-    torch.use_deterministic_algorithms(True)
+    torch.set_deterministic_debug_mode("error")
     train_images, test = images or located_images(plan)
     mean, std = float(train_images.images.mean()) / 255, float(train_images.images.std()) / 255
     single = plan.setting == ONE
