@@ -54,7 +54,7 @@ quoted(
     r"20 % runs into the edge and is left out.)",
 )
 def fig4_shapes() -> Evidence:
-    """Fourier coefficients of the isolines, ray by ray."""
+    """Fourier coefficients of the radius of each isoline."""
     round_off = max(max(found) for found in _harmonics("brier")[:2])
     oval = min(second - third for second, third in _harmonics(0.0))
     return All(
@@ -78,7 +78,7 @@ def fig4_shapes() -> Evidence:
     r"is kk24.fig4_ratio.)",
 )
 def fig4_triangle() -> Evidence:
-    """The third Fourier coefficient of the isolines."""
+    """The third Fourier coefficient grows with gamma."""
     by_gamma = {g: _harmonics(g) for g in (0.0, 1.0, 3.0)}
     parts = []
     for k, percentile in enumerate(PERCENTILES):
@@ -99,7 +99,7 @@ def fig4_triangle() -> Evidence:
     r"percentile of the figure: by this measure its isolines are more oval, not more triangular.",
 )
 def fig4_ratio() -> Evidence:
-    """Third over second harmonic, cross-entropy minus each gamma."""
+    """The ratio of the third harmonic to the second falls with gamma."""
     base, *others = ([third / second for second, third in _harmonics(g)] for g in (0.0, 1.0, 3.0))
     return All(
         tuple(
@@ -162,7 +162,7 @@ def _harmonics_of(outline: np.ndarray, angles: np.ndarray) -> tuple[float, float
 
 
 def _centroid(outline: np.ndarray) -> complex:
-    """Of the area inside a polygon of complex corners."""
+    """The centre of the area inside a polygon of complex corners."""
     after = np.roll(outline, -1)
     cross = (np.conj(outline) * after).imag
     return complex(((outline + after) * cross).sum() / (3 * cross.sum()))

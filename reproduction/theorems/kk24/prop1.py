@@ -65,7 +65,7 @@ def prop1_multiclass() -> Evidence:
     formal=formal("exact", "kk24_prop1_range", "kk24_prop1_concave_near_1"),
 )
 def prop1_negative() -> Evidence:
-    """For gamma >= 0 Prop. 1; else the bracket of L'' over 1 - q tends to gamma (gamma + 1) < 0."""
+    """Prop. 1 settles gamma >= 0; else L'' over its power of 1 - q tends to gamma (gamma + 1) < 0 at q = 1."""
     a, r = sp.symbols("a r", positive=True)  # gamma = -a/(1+a) runs through (-1, 0); r = 1 - q
     negative = -a / (1 + a)
     near_one = sp.limit(convexity_factor(1 - r, negative, sp.log) / r, r, 0, "+")

@@ -76,7 +76,7 @@ def many_low() -> Evidence:
     r"$\gamma = 1$, $q = (0.4, 0.3, 0.3)$ that temperature scaling is more confident than the map.",
 )
 def prop3_not_for_three() -> Evidence:
-    """In ball arithmetic, next to the uniform distribution."""
+    """The difference is computed in ball arithmetic."""
     with balls.precision():
         gamma = balls.exact(1)
         point = [balls.exact(v) for v in ("0.4", "0.3", "0.3")]
@@ -153,7 +153,7 @@ def many_high() -> Evidence:
     r"does. Distributions of $k - 1$ tied classes and one smaller, $k \le n$, ask for every temperature below it, and no others ask for more.",
 )
 def many_high_search() -> Evidence:
-    """With the T of the tied classes no point is given too much; with one smaller by a millionth a tied one is."""
+    """The T of tied classes suffices at every point tried; a T smaller by a millionth fails at tied classes."""
     worst, count, exceeded = np.inf, 0, np.inf
     for gamma, n in PAIRS:
         points, tied = sample_simplex(n, seed=0), tied_classes(n)

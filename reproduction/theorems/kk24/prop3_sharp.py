@@ -99,7 +99,7 @@ def prop3_sharp_above() -> Evidence:
     formal=formal("exact", "kk24_prop3_limits"),
 )
 def prop3_limits() -> Evidence:
-    """The slope at 0, and R bounded by log(1+gamma)."""
+    """The limits are the slope at 0 and, as R is bounded by log(1+gamma), gamma + 1."""
     g = symbols.gamma
     slope = sp.diff(symbols.binary_map_of_logit(s, g), s).subs(s, 0)
     high, low = binary_map.limits_of_u()
@@ -107,8 +107,8 @@ def prop3_limits() -> Evidence:
         *binary_map.logit_form_steps(),
         step(r"slope at 0", (slope, g + 1 - g * (2 * sp.log(2) - 1) / (1 + g * sp.log(2)))),
         published.slope_step(),
-        step(r"$u(s) \to 1$", *high),
-        step(r"$u(-s) \to 0$, so $R \to \log(1+\gamma)$ and $R/s \to 0$", *low),
+        step(r"$u(s) \to 1$", high),
+        step(r"$u(-s) \to 0$, so $R \to \log(1+\gamma)$ and $R/s \to 0$", low),
     )
 
 
@@ -121,7 +121,7 @@ def prop3_limits() -> Evidence:
     chapter="03_binary",
 )
 def negative_inverse_sigmoid() -> Evidence:
-    """Both lie above the gamma from which on beta falls from a value of at most 1."""
+    """Both gammas lie above the root of beta(0) = 1, so beta is below 1 everywhere."""
     printed = (sp.Rational(-1, 2), sp.Rational(-1, 4))
     above = Step(
         r"$\gamma = -0.5$ and $-0.25$ lie between that root and 0", all(bool(ROOT < gamma < 0) for gamma in printed)

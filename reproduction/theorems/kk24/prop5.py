@@ -36,7 +36,7 @@ q = symbols.q
     instead="true for two and three classes; for n classes from a sharp gamma on",
 )
 def prop5() -> Evidence:
-    """Four classes, gamma = 1."""
+    """The map with gamma = 1 lowers the top of four classes."""
     return Counterexample(
         r"$n = 4$, $\gamma = 1$, $q = (0.333, 0.333, 0.333, 0.001)$: the top probability falls",
         confidence.drop_of_ties(1, ("0.333", 3), ("0.001", 1)),
@@ -50,7 +50,7 @@ def prop5() -> Evidence:
     formal=formal("exact", "kk24_prop5_refuted_100"),
 )
 def prop5_large() -> Evidence:
-    """gamma = 1, one class at 0.13, the others equal."""
+    """The example has gamma = 1, one class at 0.13 and 99 equal ones."""
     margin = confidence.drop_of_ties(1, ("0.13", 1), (Fraction("0.87") / 99, 99)) - balls.exact("0.01")
     return derivation(
         Step(r"$n = 100$, $\gamma = 1$, $q_{\max} = 0.13$, rest equal: falls by more than 0.01", bool(margin > 0))
@@ -211,7 +211,7 @@ def prop5_near_uniform() -> Evidence:
     chapter="05_simplex",
 )
 def fig5_others_fall() -> Evidence:
-    """The second class rises too."""
+    """The second class rises, too."""
     with balls.precision():
         point = [balls.exact(v) for v in ("0.40", "0.39", "0.21")]
         rise = formulas.focal_map(point, balls.exact(1))[1] - point[1]
@@ -236,7 +236,7 @@ ours(
     corrects="kk24.prop5",
 )
 def prop5_n_fails() -> Evidence:
-    """n - 1 tied classes and a small last one."""
+    """To first order in the last class, and examples in ball arithmetic."""
     steps = [*confidence.tied_classes_fall_steps(), *confidence.critical_gamma_steps(), published.critical_gamma_step()]
     last = Fraction(1, 10**6)
     for classes in (4, 5, 7, 10):
@@ -254,7 +254,7 @@ def prop5_n_fails() -> Evidence:
     corrects="kk24.prop5",
 )
 def prop5_n_holds() -> Evidence:
-    """A concave difference that is not negative at its ends."""
+    """A concave difference is not negative between two ends where it is not."""
     found = confidence.confidence_proof()
     return replace(found, steps=(*found.steps, published.critical_gamma_step()))
 

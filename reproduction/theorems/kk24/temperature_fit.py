@@ -44,7 +44,7 @@ def _line_measured(found: tuple[float, float], printed: dict[str, float]) -> All
 
 
 def _temperatures_measured(printed: dict[float, float], tolerance: float) -> All:
-    """T of three classes for each gamma."""
+    """The closest temperature of three classes at each gamma."""
     found = fits(3, PAPER_CUBE)
     return All(
         tuple(
@@ -101,7 +101,7 @@ def fig2_line_range() -> Evidence:
     instead=lambda found: f"up to {found.measured:.4f}",
 )
 def fig2_error() -> Evidence:
-    """1.2e-3 near gamma = 0.4."""
+    """The error reaches 0.0012 near gamma = 0.4."""
     worst = closest_temperature(0.4, 2).error
     return Measurement(r"largest error at $\gamma = 0.4$", r"$< 10^{-3}$", worst, holds=worst < 1e-3)
 
@@ -113,7 +113,7 @@ def fig2_error() -> Evidence:
     corrects="kk24.fig2_error",
 )
 def fig2_error_corrected() -> Evidence:
-    """Scan over gamma."""
+    """The largest error of 30 values of gamma."""
     errors = [closest_temperature(g, 2).error for g in np.linspace(0.1, 3, 30)]
     return Search(r"$\gamma \in [0.1, 3]$, for each the largest error over all logits", 30, 1.3e-3 - max(errors))
 
@@ -191,7 +191,7 @@ ours(
     r"corresponds to higher $\gamma$' (the closest one, three classes, logits in $(-5, 5)$, $\gamma \le 10$).",
 )
 def temperature_below_one() -> Evidence:
-    """Of 0.01 and the gammas of the fit: the largest T, and the largest step of T."""
+    """T at gamma = 0.01 and at those of the fit is below 1 and falls from each to the next."""
     found = {0.01: closest_temperature(0.01, 3, PAPER_CUBE)} | {g: f for g, f in fits(3, PAPER_CUBE).items() if g > 0}
     temperatures = [f.temperature for f in found.values()]
     highest, step = max(temperatures), float(np.diff(temperatures).max())
@@ -212,7 +212,7 @@ def temperature_below_one() -> Evidence:
     r"digit, for the $\gamma = 2$ and $3$ that section 2 names as recommended, with the three classes of section 3.3.)",
 )
 def typical_temperature() -> Evidence:
-    """0.46 and 0.36."""
+    """The temperatures are 0.46 and 0.36."""
     found = fits(3, PAPER_CUBE)
     quantity = r"$T$ at $\gamma = {:g}$, three classes"
     return All(
@@ -227,7 +227,7 @@ def typical_temperature() -> Evidence:
     r"as many as CIFAR-10 has (over the whole simplex).",
 )
 def typical_temperature_classes() -> Evidence:
-    """Below for two classes, above for ten."""
+    """It is lower for two classes and higher for ten."""
     parts = []
     for n, g, stated in ((2, 2.0, 0.37), (2, 3.0, 0.28), (10, 2.0, 0.66), (10, 3.0, 0.57)):
         quantity, found = rf"$T$ at $\gamma = {g:g}$, {n} classes", closest_temperature(g, n).temperature
@@ -253,7 +253,7 @@ reading(
     r"three. (Taken as: below 8.5 %, logits as for three classes, $\gamma$ up to 10.)",
 )
 def four_error() -> Evidence:
-    """Above 8 % from gamma = 3 on."""
+    """The error is above 8 % from gamma = 3 on."""
     worst = max(f.error for f in fits(4, PAPER_CUBE).values())
     return Measurement(r"largest error, $\gamma \le 10$", "8 %", worst, holds=worst < 0.085)
 

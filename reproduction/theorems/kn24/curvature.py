@@ -55,7 +55,7 @@ ours(
     lambda: derivation(
         *in_probability_steps(),
         *gain.concave_steps(),
-        step(r"$(g - qg')' = -qg'' > 0$", *_slope_of_ratio()),
+        step(r"$(g - qg')' = -qg'' > 0$", _slope_of_ratio()),
         step(
             r"and at 0 it is $g(0) - 0 = 1$: $q\,b' \to 0$",
             (sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0),
@@ -77,7 +77,7 @@ def curvature_probability_high() -> Evidence:
     return derivation(
         *in_probability_steps(),
         *gain.curvature_steps(),
-        step(r"$(g - qg')' = -qg''$: it rises from 1, then falls", *_slope_of_ratio()),
+        step(r"$(g - qg')' = -qg''$: it rises from 1, then falls", _slope_of_ratio()),
         step(r"from 1: $q\,b' \to 0$ as $q \to 0$", (sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0)),
         *gain.limit_steps()[1:],
         step(
@@ -95,7 +95,7 @@ def _slope_of_ratio() -> tuple[sp.Expr, sp.Expr]:
 
 
 def _crossings(ratio: sp.Expr, points: dict[int, str]) -> Step:
-    """Above 1 half a unit of the last digit before each point and below 1 after it, in ball arithmetic."""
+    """The ratio is above 1 half a unit of the last digit before each point, and below 1 after it."""
     signs = []
     for gamma, point in points.items():
         half = sp.Rational(5, 10 ** (len(point) - 1))
@@ -111,7 +111,7 @@ def _crossings(ratio: sp.Expr, points: dict[int, str]) -> Step:
     r"$p = 0.27$.",
 )
 def curvature_logit_larger() -> Evidence:
-    """In ball arithmetic."""
+    """The ratio at this point is computed in ball arithmetic."""
     gained = symbols.gain(q, g)
     excess = _ball(gained - (1 - q) * sp.diff(gained, q), "0.27", 2) - 2
     return derivation(*in_logit_steps(), Step(r"$g - (1-q)g' > 2$ there, in ball arithmetic", bool(excess > 0)))

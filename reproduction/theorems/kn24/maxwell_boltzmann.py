@@ -108,7 +108,7 @@ ours(
 
 
 def bound_slope() -> sp.Expr:
-    """Of CE(p, q) - gamma Entropy(q) in q, two classes."""
+    """The slope in q of CE(p, q) - gamma Entropy(q) for two classes."""
     p = sp.Symbol("p", positive=True)
     cross_entropy = -p * sp.log(q) - (1 - p) * sp.log(1 - q)
     return sp.diff(cross_entropy + g * (q * sp.log(q) + (1 - q) * sp.log(1 - q)), q)

@@ -101,12 +101,12 @@ def l1_after_map() -> Evidence:
 
 
 def absolute_distance(q: Any) -> Any:
-    """From the label's one-hot vector, of distributions with probability q of the label: 1 - q of it, 1 - q of the rest."""
+    """The L1 distance of a distribution from its label, of probability q: 1 - q from the label, 1 - q from the rest."""
     return (1 - q) + (1 - q)
 
 
 def vertex_step() -> Step:
-    """Of two classes, the mean distance falls all the way to the likelier one."""
+    """For two classes the mean distance falls all the way to the likelier one."""
     q, excess = sp.Symbol("q", positive=True), sp.Symbol("d", positive=True)
     p = sp.Rational(1, 2) + excess  # of the likelier class
     mean = p * absolute_distance(q) + (1 - p) * absolute_distance(1 - q)

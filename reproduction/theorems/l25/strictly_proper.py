@@ -60,13 +60,9 @@ def order_steps() -> tuple[Step, ...]:
     p_i, p_j, q_i, q_j, slope_i, slope_j = sp.symbols("p_i p_j q_i q_j s_i s_j", real=True)
     left = p_i * slope_i + 2 * lam * (q_i - p_i)
     right = p_j * slope_j + 2 * lam * (q_j - p_j)
-    bulk = symbols.focal_loss_slope(q, g) / (1 - q) ** (g - 1)
     return (
         *curvature.convexity_proof().steps,
-        step(
-            r"$L' < 0$: $L' = -(1-q)^{\gamma-1}\big(\frac{1-q}{q} + \gamma(-\log q)\big)$",
-            (sp.simplify(sp.powsimp(sp.expand(bulk), force=True)), -((1 - q) / q - g * sp.log(q))),
-        ),
+        curvature.slope_step(r"$L' < 0$: $L' = -(1-q)^{\gamma-1}\big(\frac{1-q}{q} + \gamma(-\log q)\big)$"),
         step(
             r"difference of the two values: $p_i(L'_i - L'_j) + (p_i - p_j)L'_j + 2\lambda\big[(q_i-q_j) - (p_i-p_j)\big]$",
             (left - right, p_i * (slope_i - slope_j) + (p_i - p_j) * slope_j + 2 * lam * ((q_i - q_j) - (p_i - p_j))),

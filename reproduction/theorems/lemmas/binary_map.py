@@ -58,7 +58,7 @@ def _log_sum(expression: sp.Expr) -> sp.Expr:
 
 
 def gap_slope_steps() -> tuple[Step, ...]:
-    """Of the printed map's R, R' written with u' = u - q, q < u < 1: both its parts have the sign of gamma."""
+    """R' of the printed map in two parts, which have the sign of gamma, as u' = u - q and q < u < 1."""
     q = 1 / (1 + sp.exp(-s))
     high, low = symbols.u(s), symbols.u(-s)
     parts = gamma * (high - q) / (1 + gamma * high) + gamma * (low - (1 - q)) / (1 + gamma * low)
@@ -96,7 +96,7 @@ def slope_of_u_steps() -> tuple[Step, ...]:
 
 
 def limits_of_u() -> tuple[tuple[Any, int], ...]:
-    """u(s) -> 1 and u(-s) -> 0 as s -> oo, each to be asked apart: exchanged, their sum is the same."""
+    """u(s) -> 1 and u(-s) -> 0 as s -> oo, as two equations: exchanged, they would have the same sum."""
     far = sp.Symbol("s", positive=True)
     return ((sp.limit(symbols.u(far), far, sp.oo), 1), (sp.limit(symbols.u(-far), far, sp.oo), 0))
 

@@ -1,4 +1,4 @@
-"""When the map raises the top class, and a larger gamma raises it more: KK24 Prop. 5, its Fig. 5, M20 App. H, L25 section 1."""
+"""When the map raises the top class, and a larger gamma raises it more: KK24 Prop. 5, M20 App. H, L25 section 1."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def confidence_proof() -> Derivation:
 
 
 def _second_derivatives(n: sp.Symbol, low: sp.Symbol) -> tuple[tuple[Any, Any], ...]:
-    """By low, of log(1 - low) - log(1 - m) and of a function at m = (1 - low)/(n - 1)."""
+    """The second derivatives by low of log(1 - low) - log(1 - m) and of F(m), with m = (1 - low)/(n - 1)."""
     m, f, xi = (1 - low) / (n - 1), sp.Function("F"), sp.Symbol("xi")
     return (
         (sp.diff(sp.log(1 - low) - sp.log(1 - m), low, 2), 1 / (n - 2 + low) ** 2 - 1 / (1 - low) ** 2),

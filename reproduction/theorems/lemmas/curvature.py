@@ -34,6 +34,13 @@ def convexity_proof() -> Derivation:
     )
 
 
+def slope_step(text: str) -> Step:
+    """L' is negative: -L' q / (1-q)^(gamma-1) = 1 - q - gamma q log q, in which no term is negative."""
+    q, gamma = symbols.q, symbols.gamma
+    scaled = -symbols.focal_loss_slope() * q / (1 - q) ** (gamma - 1)
+    return step(text, (scaled, 1 - q - gamma * q * sp.log(q)), simplify=symbols.tidy)
+
+
 def gradient_limit_steps() -> tuple[Step, ...]:
     """L' = gamma r^gamma log(1-r)/r - r^gamma/(1-r) with r = 1 - p: both terms vanish as r -> 0."""
     slope = symbols.focal_loss_slope(1 - r, g)

@@ -42,7 +42,7 @@ def derivative_by_signs(of_b: sp.Expr, order: int) -> sp.Expr:
 
 
 def limit_step(text: str, at: int = 0) -> Step:
-    """b tends to 0 as q does, and to 1."""
+    """b tends to 0 as q does, and to 1 as q does."""
     return step(text, (sp.limit(symbols.entropy_ratio(), q, at, "-" if at else "+"), at))
 
 

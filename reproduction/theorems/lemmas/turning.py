@@ -1,4 +1,4 @@
-"""R'' changes sign at most once, so beta(s) has one minimum; for negative gamma it is positive, so beta falls: KK24 Prop. 3."""
+"""R'' changes sign at most once, so beta(s) has one minimum; for negative gamma R'' > 0, so beta falls: KK24 Prop. 3."""
 
 from __future__ import annotations
 
