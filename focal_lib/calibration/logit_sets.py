@@ -148,8 +148,10 @@ def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str)
     bad, minus_low, high, off_one, log_total = np.max(Samples(values, labels, name).map(_extremes), axis=0)
     if bad:
         remedy = f"; for probabilities of 0 give the probabilities, {FLAG['probs']}" if given == "log-probs" else ""
-        which = int(np.argmax(Samples(values, labels, name).gather(_not_finite)[0]))
-        raise ValueError(f"{name} must be finite. Got NaN or infinite numbers, first in sample {which}{remedy}.")
+        (not_finite,) = Samples(values, labels, name).gather(lambda z, _: (np.logical_not(np.isfinite(z).all(-1)),))
+        raise ValueError(
+            f"{name} must be finite. Got NaN or infinite numbers, first in sample {not_finite.argmax()}{remedy}."
+        )
     like_probs = look_like_probs(-minus_low, high, off_one)
     if given == "probs" and not like_probs:
         raise ValueError(
@@ -176,10 +178,6 @@ def _remedy(values: np.ndarray, low: float, high: float, off_one: float) -> str:
     if rounding is not None and off_one <= 1.01 * rounding.unit * values.shape[1] / 2:
         return f"are they rounded, to {rounding.words}? Then give more digits, or the logits."
     return "is every column a class?"
-
-
-def _not_finite(z: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
-    return (~np.isfinite(z).all(-1),)
 
 
 def _extremes(z: np.ndarray, _: np.ndarray) -> np.ndarray:

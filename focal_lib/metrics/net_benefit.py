@@ -12,7 +12,6 @@ may rest on few samples, so an interval of the difference combines the exact int
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,11 +74,8 @@ def net_benefit(
     samples = checked_samples(probs, labels)
     if positive not in range(samples.classes):
         raise ValueError(f"positive must be one of the classes 0 ... {samples.classes - 1}. Got {positive}.")
-    return net_benefit_of(*samples.gather(functools.partial(_column, positive)), thresholds=thresholds, level=level)
-
-
-def _column(positive: int, p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return p[:, positive].astype(np.float64), (y == positive).astype(np.float64)
+    columns = samples.gather(lambda p, y: (p[:, positive].astype(np.float64), (y == positive).astype(np.float64)))
+    return net_benefit_of(*columns, thresholds=thresholds, level=level)
 
 
 def net_benefit_of(

@@ -12,7 +12,6 @@ regions of some ten microseconds, each of which waits for its slowest thread (be
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections import deque
@@ -92,11 +91,11 @@ class Samples:
 
     def total(self, function: Callable[..., Numbers], weights: np.ndarray | None = None) -> np.ndarray:
         """The sum of the function over all chunks; `weights` as in `collect`."""
-        return self.collect(functools.partial(_to_add, function), weights)[1][0]
+        return self.collect(lambda *chunk: ((), (function(*chunk),)), weights)[1][0]
 
     def gather(self, function: Function[tuple[Numbers, ...]]) -> tuple[np.ndarray, ...]:
         """Arrays with an entry for each sample, joined from those that the function returns for each chunk."""
-        return self.collect(functools.partial(_to_keep, function))[0]
+        return self.collect(lambda *chunk: (function(*chunk), ()))[0]
 
     def collect(self, function: Callable[..., Parts], weights: np.ndarray | None = None) -> Collected:
         """Arrays with an entry for each sample, and sums, from those that the function returns for each chunk.
@@ -197,15 +196,6 @@ def _in_parallel(function: Callable[[int], Found], starts: Iterable[int], worker
                 yield found
         finally:
             pool.shutdown(cancel_futures=True)  # drop the rest after an error
-
-
-def _to_add(function: Callable[..., Numbers], *chunk: np.ndarray) -> Parts:
-    """Adapter for `collect`: sums only, no entries for each sample."""
-    return (), (function(*chunk),)
-
-
-def _to_keep(function: Function[tuple[Numbers, ...]], values: np.ndarray, labels: np.ndarray) -> Parts:
-    return function(values, labels), ()
 
 
 def _list(function: Callable[..., Found], *block: Any) -> list[Found]:

@@ -82,7 +82,7 @@ def nll(probs: Any, labels: Any) -> float:
     0.6931
     """
     samples = checked_samples(probs, labels)
-    return float(samples.total(_log_loss)) / len(samples)
+    return float(samples.total(lambda p, y: _log_losses(p, y).sum())) / len(samples)
 
 
 def brier(probs: Any, labels: Any) -> float:
@@ -92,7 +92,7 @@ def brier(probs: Any, labels: Any) -> float:
     0.38
     """
     samples = checked_samples(probs, labels)
-    return float(samples.total(_brier)) / len(samples)
+    return float(samples.total(lambda p, y: _briers(p, y).sum())) / len(samples)
 
 
 def checked_samples(probs: Any, labels: Any) -> Samples:
@@ -137,11 +137,3 @@ def _log_losses(p: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _briers(p: np.ndarray, y: np.ndarray) -> np.ndarray:
     wide = p.astype(np.float64, copy=False)
     return np.einsum("ij,ij->i", wide, wide) - 2 * label_probs(p, y) + 1
-
-
-def _log_loss(p: np.ndarray, y: np.ndarray) -> float:
-    return float(_log_losses(p, y).sum())
-
-
-def _brier(p: np.ndarray, y: np.ndarray) -> float:
-    return float(_briers(p, y).sum())

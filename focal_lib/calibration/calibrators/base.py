@@ -15,9 +15,12 @@ from focal_lib.calibration.calibrators.fit_samples import FitSamples, is_sliced_
 from focal_lib.threads import few_threads
 from focal_lib.validation import check_logits
 
+if TYPE_CHECKING:
+    from torch import nn
+
 
 class Estimator:
-    """Parameters, tags, score and metadata routing, as in BaseEstimator and ClassifierMixin.
+    """Parameters, tags, score and metadata routing, as in BaseEstimator and ClassifierMixin, imported when used.
 
     Subclasses take their parameters by name and store each, unchanged, as an attribute of that name.
     """
@@ -32,11 +35,7 @@ class Estimator:
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters.
-
-        Raises:
-            ValueError: an unknown name.
-        """
+        """Change parameters. ValueError: an unknown name."""
         if unknown := [name for name in params if name not in self.get_params()]:
             raise ValueError(f"parameters must be of {', '.join(self.get_params()) or 'none'}. Got {unknown[0]}.")
         for name, value in params.items():
@@ -92,10 +91,6 @@ class Estimator:
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit before it predicts.")
-
-
-if TYPE_CHECKING:
-    from torch import nn
 
 
 class Calibrator(Estimator):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any, Literal
 
@@ -65,7 +64,7 @@ class EceSurface:
         self._kept = None
         if not self._samples.on_dask and len(self._samples) * self._samples.classes <= _KEPT:
             self._kept = self._samples.map(_gaps)
-        (self.correct,) = self._samples.gather(_correct)
+        (self.correct,) = self._samples.gather(lambda z, y: ((z.argmax(-1) == y).astype(np.float64),))
         self.accuracy = self._samples.mean(self.correct)
         self.evaluations = 0
         self._last_crossing = 120  # T = 1.2 on KK24's grid; then that of the gamma before
@@ -85,7 +84,7 @@ class EceSurface:
         """Confidence, and the logit of q_top before the map, both (n,)."""
         self.evaluations += 1
         if self._kept is None:
-            confidence, logit_top = self._samples.gather(functools.partial(_confidence_of_logits, gamma, temperature))
+            confidence, logit_top = self._samples.gather(lambda z, y: _confidence(gamma, temperature, _gaps(z, y)))
         else:
             parts = [_confidence(gamma, temperature, gaps) for gaps in self._kept]
             confidence, logit_top = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -157,16 +156,6 @@ def _gaps(z: np.ndarray, _: np.ndarray) -> np.ndarray:
     moved = np.flatnonzero(top < last)  # there the last class takes the place of the largest
     gaps[moved, top[moved]] = z[moved, last] - z[moved, top[moved]]
     return gaps
-
-
-def _correct(z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray]:
-    return ((z.argmax(-1) == y).astype(np.float64),)
-
-
-def _confidence_of_logits(
-    gamma: float, temperature: float, z: np.ndarray, y: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    return _confidence(gamma, temperature, _gaps(z, y))
 
 
 def _confidence(gamma: float, temperature: float, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -62,7 +62,7 @@ class FitSamples(Samples):
         if large or (not_zero and not within):
             raise ValueError(
                 f"logits must have a size between {_SMALLEST:g} and {_LARGEST:g}: scale them. Got "
-                f"{max(self.map(_largest)):g} as the largest."
+                f"{max(self.map(lambda z, _: np.abs(z).max())):g} as the largest."
             )
         self.like_probs = unlike_probs == 0
         counts = np.bincount(self.labels, self.weights, self.classes) if known_labels else seen
@@ -206,7 +206,3 @@ def _sizes(count: bool, z: np.ndarray, y: np.ndarray) -> np.ndarray:
     like_probs = like_probs and look_like_probs(low, high, float(np.abs(total(z) - 1).max()))
     sizes = np.array([bad, largest > _LARGEST, largest >= _SMALLEST, largest > 0, not like_probs], dtype=np.float64)
     return np.r_[sizes, np.bincount(y, minlength=z.shape[1])] if count else sizes
-
-
-def _largest(z: np.ndarray, _: np.ndarray) -> float:
-    return float(np.abs(z).max())

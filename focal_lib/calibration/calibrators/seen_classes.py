@@ -31,7 +31,7 @@ class SeenClassesCalibrator(Calibrator):
     """Softmax, over the classes seen, of scores that a subclass fits to log p."""
 
     def _fit(self, samples: FitSamples) -> None:
-        log_p, y = samples.gather(_log_softmax)  # brought into memory
+        log_p, y = samples.gather(lambda z, y: (scipy.special.log_softmax(z, -1), y))  # brought into memory
         weights = samples.weights
         if weights is not None:
             log_p, y, weights = log_p[weights > 0], y[weights > 0], weights[weights > 0]
@@ -58,10 +58,6 @@ class SeenClassesCalibrator(Calibrator):
     def _scores(self, log_p: np.ndarray) -> np.ndarray:
         """Scores of the classes seen, (..., seen)."""
         raise NotImplementedError
-
-
-def _log_softmax(z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return scipy.special.log_softmax(z, -1), y
 
 
 def import_extra(module: str, calibrator: str) -> ModuleType:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from focal_lib.losses import AdaFocalLoss
-from tests.focal_lib.losses.slow import probabilities
+from tests.focal_lib.losses.conftest import probabilities
 
 
 def slow_ada_focal(gammas, edges, logits, labels):

@@ -19,7 +19,7 @@ from focal_lib.losses import (
 )
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.theory.proper import focal_loss_values
-from tests.focal_lib.losses.slow import probabilities
+from tests.focal_lib.losses.conftest import probabilities
 
 LOGITS = 3 * torch.randn(40, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
 LABELS = torch.arange(40) % 6

@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 from focal_lib.losses import MMCELoss
 from focal_lib.losses import mmce as module
 from focal_lib.losses.mmce import mmce
-from tests.focal_lib.losses.slow import probabilities
+from tests.focal_lib.losses.conftest import probabilities
 
 
 def slow_mmce(logits, labels, divided_by):
