@@ -68,16 +68,8 @@ def claims(text: str | None, as_data: bool, verify: bool, record: bool, paper: s
 def _list(wanted: list[Claim]) -> None:
     from reproduction.ledger import verdicts
 
-    on_record = verdicts.records()
-    rows = [
-        (
-            on_record[claim.id].label if claim.id in on_record else "not on record",
-            claim.id,
-            str(claim.fidelity),
-            claim.source,
-        )
-        for claim in wanted
-    ]
+    labels = {id: record.label for id, record in verdicts.records().items()}
+    rows = [(labels.get(own.id, "not on record"), own.id, str(own.fidelity), own.source) for own in wanted]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         click.echo("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())

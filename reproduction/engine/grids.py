@@ -82,15 +82,15 @@ def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...], GridNotes
         raise ValueError(f"{path.name}: must hold no mapping that holds itself. Got one, by an alias.") from None
 
 
-def _parse_notes(content: Mapping[str, Any]) -> GridNotes:
-    given = dict(content)
-    reproduces = given.pop("reproduces", "")
+def _parse_notes(given: Mapping[str, Any]) -> GridNotes:
+    lists = {name: value for name, value in given.items() if name != "reproduces"}
+    reproduces = given.get("reproduces", "")
     if not isinstance(reproduces, str):
         raise ValueError(f"reproduces must be a text, as in 'KK24 Table 1'. Got {reproduces!r}.")
-    for name, value in given.items():
+    for name, value in lists.items():
         if not isinstance(value, list) or not all(isinstance(line, str) and line for line in value):
             raise ValueError(f"{name} must be a list of texts. Got {value!r}.")
-    return GridNotes(reproduces, **{name: tuple(value) for name, value in given.items()})
+    return GridNotes(reproduces, **{name: tuple(value) for name, value in lists.items()})
 
 
 def find_spec(path: str | Path, digest: str) -> Spec:

@@ -173,7 +173,9 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer) -> dict[str, Any] | None
     if not checkpoint.exists():
         return _BEGUN
     try:
-        made = read_checkpoint(checkpoint, _whose(spec, trainer) | {"trainer": trainer.shape()} | dict.fromkeys(_BEGUN))
+        made = read_checkpoint(
+            checkpoint, _identity(spec, trainer) | {"trainer": trainer.shape()} | dict.fromkeys(_BEGUN)
+        )
         _restore(trainer, made["trainer"])
     except CheckpointDamaged as error:
         aside = move_aside(checkpoint)
@@ -183,7 +185,7 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer) -> dict[str, Any] | None
     return {name: made[name] for name in _BEGUN}
 
 
-def _whose(spec: Spec, trainer: Trainer) -> dict[str, str]:
+def _identity(spec: Spec, trainer: Trainer) -> dict[str, str]:
     """What a checkpoint must agree with to be gone on from. A run has one precision; 'auto' is bf16 on a GPU."""
     return {"digest": spec.digest, "version": str(VERSION), "precision": trainer.precision}
 
@@ -226,7 +228,7 @@ def _train(
         made["seconds"] = now - begun
         time_up = epoch < epochs and now + max(lasted[1:] or lasted) > until  # on a GPU the first compiles, too
         if time_up or evaluated(spec, epoch):
-            write_checkpoint(folder / CHECKPOINT, made | _whose(spec, trainer) | {"trainer": trainer.state()})
+            write_checkpoint(folder / CHECKPOINT, made | _identity(spec, trainer) | {"trainer": trainer.state()})
         if time_up:
             raise TimeUp(f"time is up after epoch {epoch} of {epochs}; the next call goes on.")
     made["seconds"] = time.time() - begun

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from torch import nn
 
 from reproduction.engine.data.dataset import Dataset, Kind
@@ -10,10 +12,10 @@ from reproduction.engine.models.images import IMAGE_MODELS
 from reproduction.engine.models.text import TOKEN_MODELS, TREE_MODELS
 
 MODELS = (*IMAGE_MODELS, *TOKEN_MODELS, *TREE_MODELS)
-_MODELS_FOR: dict[Kind, tuple[str, ...]] = {
-    "images": tuple(IMAGE_MODELS),
-    "tokens": tuple(TOKEN_MODELS),
-    "trees": tuple(TREE_MODELS),
+_MODELS_FOR: dict[Kind, Mapping[str, Callable[..., nn.Module]]] = {
+    "images": IMAGE_MODELS,
+    "tokens": TOKEN_MODELS,
+    "trees": TREE_MODELS,
 }
 
 
@@ -50,5 +52,4 @@ def build_for(name: str, dataset: Dataset) -> nn.Module:
         return build(name, channels, size, dataset.classes)
     check_model(name, dataset.name, dataset.kind)
     vectors = glove(dataset.vocabulary) if name.endswith("-glove") else None
-    models = TOKEN_MODELS if dataset.kind == "tokens" else TREE_MODELS
-    return models[name](len(dataset.vocabulary), dataset.classes, vectors)
+    return _MODELS_FOR[dataset.kind][name](len(dataset.vocabulary), dataset.classes, vectors)
