@@ -41,7 +41,7 @@ class Measurement(Evidence):
     span: Range | None = None  # the effects that the print leaves open; without it, the one
     remark: str = ""
     complete: bool = True  # whether all runs are there that were planned; nothing is concluded before
-    parts: int = 1  # of the claim, of which this is one, see `judge`
+    one_of: int = 1  # so many parts of the claim, see `judge`
 
     @classmethod
     def signed(
@@ -99,7 +99,7 @@ class Measurement(Evidence):
 
     def among(self, parts: int) -> Measurement:
         """This as one of so many parts of a claim, see `judge`."""
-        return replace(self, parts=parts)
+        return replace(self, one_of=parts)
 
     @property
     def verdict(self) -> Verdict:
@@ -110,7 +110,7 @@ class Measurement(Evidence):
         if self.holds is not None:
             return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
         assert self.claimed is not None
-        return judge(self._judged, self.claimed, self._printed, self.parts)
+        return judge(self._judged, self.claimed, self._printed, self.one_of)
 
     @property
     def _printed(self) -> Range | None:
@@ -137,7 +137,7 @@ class Measurement(Evidence):
             found = "no whole seed is there yet"
         text = f"{in_words(self.quantity)}: {self.said} {self.printed}, {found}"
         undecided = self.verdict == Verdict.UNDECIDED
-        if self.parts > 1 or undecided:  # alone, it is the claim's
+        if self.one_of > 1 or undecided:  # alone, it is the claim's
             text += f": {self.verdict}"
         if not self.complete:
             text += f"; {self._waiting}"
@@ -153,7 +153,7 @@ class Measurement(Evidence):
         if self.holds is not None or self.claimed is None:
             return f"{self.measured:.6g} where {self.printed} is {self.said}"
         so = self.verdict == Verdict.REPRODUCED
-        judged = self._judged if so else interval_among(self._judged, self.parts)  # as `judge` takes it
+        judged = self._judged if so else interval_among(self._judged, self.one_of)  # as `judge` takes it
         if math.isnan(judged.low):
             return f"{self.measured:.4g} is one value, without an interval"
         if not judged.kind:
