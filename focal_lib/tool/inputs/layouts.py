@@ -176,7 +176,7 @@ def _classes(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str
         )
     if k < 2:
         raise ValueError(f"{what}logits must have samples, and K >= 2 columns. Got {scores.shape}.")
-    kept, notes = np.arange(n), ()
+    kept, notes = np.arange(n), Notes()
     if labels.shape == (n,):
         kept, notes = _kept(labels, reading, "samples")
         labels = labels[kept]
