@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.temperature import AsGiven, MappedCalibrator
-from focal_lib.calibration.logit_sets import Layout, LogitSet, slices_of
+from focal_lib.calibration.logit_sets import LogitSet, slices_of
 from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
@@ -178,8 +178,7 @@ def check(
     test = sets["test"] if "test" in sets else sets["all"]
     if not force:
         wrong = find_suspicions(test, test, holds.get("given", "logits"), one_set=True, fitted=False)
-        if calibrator is not None:
-            wrong += [*_of_another_layout(calibrator, test.layout), *_of_other_columns(calibrator, test)]
+        wrong += [] if calibrator is None else _of_another_model(calibrator, test)
         if wrong:
             reason = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."
             return did_not_run(reason, metric, limit, level, len(test))
@@ -221,23 +220,21 @@ def did_not_run(
     return Check(Outcome.INVESTIGATE, metric, 100 * limit, nan, nan, nan, level, samples, words)
 
 
-def _of_another_layout(calibrator: Calibrator, layout: Layout) -> list[str]:
-    """Warning if the layouts differ; 'classes' is the default and also fits rows of pixels, tokens and binary data."""
-    own = calibrator.layout_
-    if own in (layout, "classes") or (layout == "classes" and own not in ("multi-label", "options")):
-        return []
-    return [f"The calibrator was fitted on {own} scores, and these are {layout}: is it that of this model?"]
+def _of_another_model(calibrator: Calibrator, data: LogitSet) -> list[str]:
+    """Signs that the calibrator is that of another model.
 
-
-def _of_other_columns(calibrator: Calibrator, data: LogitSet) -> list[str]:
-    """Warning if columns have other names than in fit; temperatures treat all columns alike."""
-    if isinstance(calibrator, MappedCalibrator | AsGiven) or calibrator.class_names_ is None or not data.class_names:
-        return []
-    for k, (was, now) in enumerate(zip(calibrator.class_names_, data.class_names, strict=False)):
-        if str(was) != str(now):
+    'classes', the default layout, also fits rows of pixels, tokens and binary data; temperatures have no columns.
+    """
+    own, layout, found = calibrator.layout_, data.layout, []
+    if own not in (layout, "classes") and (layout != "classes" or own in ("multi-label", "options")):
+        found.append(f"The calibrator was fitted on {own} scores, and these are {layout}: is it that of this model?")
+    if isinstance(calibrator, MappedCalibrator | AsGiven) or calibrator.class_names_ is None:
+        return found
+    for k, (was, now) in enumerate(zip(calibrator.class_names_, data.class_names or (), strict=False)):
+        if was != now:
             other = f"column {k} was {was}, and here it is {now}"
-            return [f"The calibrator was fitted on other columns, or in another order: {other}."]
-    return []
+            return [*found, f"The calibrator was fitted on other columns, or in another order: {other}."]
+    return found
 
 
 def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Part, parts: list[Part]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -175,7 +175,7 @@ def apply_calibrator(
     """
     if str(out) != "-":
         check_target(out, path, ending=".npy")
-    with open_scores(path, given or calibrator.given_) as source:
+    with open_scores(path, given or cast(Given, calibrator.given_)) as source:
         axis = class_axis(calibrator, source.shape)
         places = math.prod(source.shape[1:]) // (1 if axis is None else source.shape[axis])
         parts = source.chunks(max(1, chunk // max(1, places)))

@@ -350,8 +350,7 @@ def _like_percentages(z: np.ndarray, labels: np.ndarray) -> bool:
 def _labels_of_nothing(data: LogitSet, given: Given) -> int:
     if given != "probs":
         return 0
-    found = Samples(data.logits, data.labels).total(lambda z, y: np.count_nonzero(z[label_index(y)] < _NOTHING))
-    return int(found)
+    return sum(Samples(data.logits, data.labels).map(lambda z, y: int(np.count_nonzero(z[label_index(y)] < _NOTHING))))
 
 
 def _rounded(data: LogitSet, given: Given) -> str:

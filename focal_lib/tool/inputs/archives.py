@@ -25,10 +25,11 @@ from focal_lib.calibration.memory import require_memory
 
 _LONGEST_HEADER = 10_000  # NumPy's own bound, here asked before the header is read
 _KINDS = "biufcSUmM"
-_NO_HEADER = (ValueError, EOFError, SyntaxError, TypeError, KeyError, OverflowError, RecursionError, MemoryError)
-_NO_HEADER += (tokenize.TokenError,)
+Errors = tuple[type[Exception], ...]
+_NO_HEADER: Errors = (ValueError, EOFError, SyntaxError, TypeError, KeyError, OverflowError, tokenize.TokenError)
+_NO_HEADER += (RecursionError, MemoryError)
 # what zipfile and the decompressors raise on damage, an encrypted member and a method there is not among it
-_NO_ARCHIVE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError)
+_NO_ARCHIVE: Errors = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError)
 _NO_ARCHIVE += (OverflowError, RuntimeError)
 _BLOCK = 2**20
 _MOST_INFLATED, _FREE_TO_INFLATE = 200, 2**28  # numbers from a network shrink by a quarter, not two hundredfold
@@ -187,11 +188,11 @@ def _filled(stream: IO[bytes], header: Header, what: str) -> np.ndarray:
         flat = np.empty(math.prod(header.shape), header.dtype)
     except (MemoryError, ValueError):
         raise ValueError(f"{what}. {header} do not fit into memory.") from None
-    raw, at = memoryview(flat.view(np.uint8)), 0
+    raw, at = flat.view(np.uint8), 0
     while at < len(raw):
         part = stream.read(min(_BLOCK, len(raw) - at))
         if not part:
             raise ValueError(f"{what}. It ends early: its header says {header}.")
-        raw[at : at + len(part)] = part
+        raw[at : at + len(part)] = np.frombuffer(part, np.uint8)
         at += len(part)
     return flat.reshape(header.shape, order="F" if header.by_column else "C")

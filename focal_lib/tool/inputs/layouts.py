@@ -17,6 +17,7 @@ Labels of a multi-label problem share one calibrator: each is a sample of the sa
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -176,7 +177,7 @@ def _classes(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str
         )
     if k < 2:
         raise ValueError(f"{what}logits must have samples, and K >= 2 columns. Got {scores.shape}.")
-    kept, notes = np.arange(n), ()
+    kept, notes = np.arange(n), Notes()
     if labels.shape == (n,):
         kept, notes = _kept(labels, reading, "samples")
         labels = labels[kept]
@@ -295,30 +296,17 @@ def _multi_label(scores: np.ndarray, labels: np.ndarray, reading: Reading, what:
     return _Found("multi-label", logits, truth, sample, kept, (shared, *notes), grouped=True, sliced_by=width)
 
 
-def _segmentation(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
-    """Classes on the second axis, as torch's cross entropy has them."""
-    if scores.ndim < 3 or not _class_axis_first(scores, labels):
-        raise ValueError(
-            f"{what}scores of segmentation must have shape (N, K, H, W), with labels (N, H, W). Got {scores.shape} and "
-            f"{labels.shape}."
-        )
-    k = scores.shape[1]
-    return _positions("segmentation", [image.reshape(k, -1).T for image in scores], labels, reading, what)
-
-
-def _tokens(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
-    if scores.ndim < 3 or scores.shape[:-1] != labels.shape:
-        raise ValueError(
-            f"{what}scores of tokens must have shape (B, T, K), with labels (B, T). Got {scores.shape} and "
-            f"{labels.shape}."
-        )
-    k = scores.shape[-1]
-    return _positions("tokens", [text.reshape(-1, k) for text in scores], labels, reading, what)
-
-
-def _positions(layout: Layout, rows: list[np.ndarray], labels: np.ndarray, reading: Reading, what: str) -> _Found:
-    """Of rows (positions, K) for each image or sequence."""
-    chosen, notes = _choose(labels, rows[0].shape[1], reading, "pixels" if layout == "segmentation" else "tokens")
+def _positions(layout: Layout, scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
+    """Pixels, with the classes on the second axis, as torch's cross entropy has them; or tokens, with them last."""
+    images, kind, shapes = False, "tokens", "(B, T, K), with labels (B, T)"
+    if layout == "segmentation":
+        images, kind, shapes = True, "pixels", "(N, K, H, W), with labels (N, H, W)"
+    fits = _class_axis_first(scores, labels) if images else scores.shape[:-1] == labels.shape
+    if scores.ndim < 3 or not fits:
+        raise ValueError(f"{what}scores of {layout} must have shape {shapes}. Got {scores.shape} and {labels.shape}.")
+    k = scores.shape[1 if images else -1]
+    chosen, notes = _choose(labels, k, reading, kind)
+    rows = (own.reshape(k, -1).T if images else own.reshape(-1, k) for own in scores)
     logits = np.ascontiguousarray(np.concatenate([own[index] for own, index in zip(rows, chosen, strict=True)]))
     sample, entry = _places(chosen, labels)
     found = _classes(logits, labels.ravel()[entry], Reading(reading.given), what)
@@ -393,8 +381,8 @@ _LAID_OUT = {
     "classes": _classes,
     "binary": _binary,
     "multi-label": _multi_label,
-    "segmentation": _segmentation,
-    "tokens": _tokens,
+    "segmentation": functools.partial(_positions, "segmentation"),
+    "tokens": functools.partial(_positions, "tokens"),
     "options": _options,
 }
 

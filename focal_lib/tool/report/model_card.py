@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN
@@ -48,7 +48,7 @@ def escape(text: str) -> str:
 def _table(report: Report) -> str:
     names = ["", *map(name_of, report.compared)]
     lines = [names, ["---"] * len(names)]
-    measured = report.metrics.set_index(["method", "objective", "metric"])
+    measured: Any = report.metrics.set_index(["method", "objective", "metric"])
     for metric, name in _SHOWN.items():
         rows = (measured.loc[(*method, metric)] for method in report.compared)
         unit = " (%)" if METRICS[metric].per_cent else ""

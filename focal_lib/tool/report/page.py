@@ -91,11 +91,13 @@ def _metrics_caption(report: Report) -> str:
 
 def _of_methods(label: str, table: pd.DataFrame) -> _Table:
     """One row for each method, or for each pair of a method and its reference."""
+    names: Any = table.index
+    heads: Any = table.columns
     rows = []
-    for (name, objective, *reference), cells in zip(table.index, table.to_numpy().tolist(), strict=True):
+    for (name, objective, *reference), cells in zip(names, table.to_numpy().tolist(), strict=True):
         of = " minus ".join((Method(name, objective).label, *reference))
         rows.append((of, *map(_unbroken, cells)))
-    return _Table(label, "", [("method", ""), *((str(name), str(how)) for name, how in table.columns)], rows)
+    return _Table(label, "", [("method", ""), *((str(name), str(how)) for name, how in heads)], rows)
 
 
 def _plain(label: str, table: pd.DataFrame) -> _Table:

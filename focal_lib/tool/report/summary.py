@@ -245,7 +245,7 @@ def describe_theory(evaluation: Evaluation) -> list[str]:
     return found
 
 
-def calibration_p(evaluation: Evaluation, method: Method, seed: int = 0) -> float:
+def calibration_p(evaluation: Evaluation, method: Method) -> float:
     """p-value of the hypothesis that the method's top label is right as often as its confidence says.
 
     Tested over groups, if samples have them; nan with too few groups.
@@ -253,7 +253,7 @@ def calibration_p(evaluation: Evaluation, method: Method, seed: int = 0) -> floa
     scores, design = evaluation.scores[method], evaluation.design
     if design.groups is not None:
         return p_value_over_groups(scores.confidence, scores.correct, design)
-    return calibration_p_value_of(scores.confidence, scores.correct, seed=seed)
+    return calibration_p_value_of(scores.confidence, scores.correct)
 
 
 def in_words(p: float) -> str:

@@ -18,6 +18,8 @@ MANY = RNG.normal(size=(30, 4)) * 3
 TRUE = RNG.integers(0, 2, (30, 4))
 MAPS = RNG.normal(size=(5, 3, 6, 7)).astype(np.float32)
 PIXELS = RNG.integers(0, 3, (5, 6, 7))
+Z, LABELS, AT = RNG.normal(size=(30, 4)) * 3, RNG.integers(0, 4, 30), np.arange(30)
+ROWS = [[1.0, 2.0, 0.5], [0.0, 3.0], [1.0, 1.5, 2.0, 2.5]]
 
 
 def read(scores, labels, given="logits", **options):
@@ -155,8 +157,6 @@ def test_groups_that_layouts_make_differ_between_sets():
 
 # --- options --------------------------------------------------------------------------------
 
-ROWS = [[1.0, 2.0, 0.5], [0.0, 3.0], [1.0, 1.5, 2.0, 2.5]]
-
 
 def test_rows_of_different_lengths_are_options():
     found = read(ROWS, [0, 1, 3])
@@ -210,6 +210,27 @@ def test_two_sets_have_as_many_columns():
         (MANY, RNG.integers(0, 4, 30).astype(str), {}, "must be numbers where the columns have no names"),
         (np.array(["a", "b"]), [0, 1], {}, "logits must be numbers"),
         (np.zeros((0, 4)), np.zeros(0, int), {}, "logits must be numbers, of samples that there are"),
+        # groups, slices, weights, names
+        (Z, LABELS, {"groups": np.zeros(29)}, r"groups must have shape \(n,\) = \(30,\)"),
+        (Z, LABELS, {"groups": np.zeros((30, 2))}, r"groups must have shape \(n,\)"),
+        (Z, LABELS, {"slices": np.where(LABELS > 1, np.nan, 1.0)}, "slices must be there for every sample"),
+        (Z, LABELS, {"weights": -np.ones(30)}, "weights must be finite, at least 0"),
+        (Z, LABELS, {"weights": np.zeros(30)}, "weights must be finite, at least 0, and some above"),
+        (Z, LABELS, {"weights": np.ones(29)}, r"weights must be numbers of shape \(30,\)"),
+        (Z, LABELS, {"weights": ["1"] * 30}, "weights must be numbers of shape"),
+        (Z, LABELS, {"class_names": ["a", "b"]}, "class_names must be 4. Got 2"),
+        (Z, LABELS, {"label_column": "truth"}, "of a file are for a file of logits"),
+        (Z, LABELS, {"test": Z}, r"test must be \(scores, labels\)"),
+        # the likely cause
+        (LABELS, Z, {}, r"Got float64 \(30, 4\), and whole numbers \(30,\) as scores: are the two swapped\?"),
+        (Z.T, LABELS, {}, r"Got \(4, 30\) and 30 labels: are they transposed\? Then give logits\.T"),
+        (Z, np.where(AT == 4, np.nan, LABELS), {}, r"Got 1 without \(NaN\), the first in place 4"),
+        (Z, np.where(AT == 7, -1, LABELS), {}, "Got -1, first in sample 7: .*--ignore-index -1 leaves"),
+        (Z[:, 0], np.where(AT == 7, -1, LABELS % 2), {}, "where -1 means none, --ignore-index -1 leaves"),
+        (np.where(AT == 9, np.inf, Z[:, 0]), LABELS % 2, {}, "must be finite.* first in place 9"),
+        (100 * expit(Z[:, 0]), LABELS % 2, {"given": "probs"}, "are they percentages"),
+        (Z[:, 0], np.where(LABELS > 1, "good", "bad"), {}, r"--class-names \(class_names=\.\.\.\)"),
+        (SimpleNamespace(logits=Z), LABELS, {}, "Got SimpleNamespace: give its logits, or predictions, alone"),
     ],
 )
 def test_what_is_refused_says_what_helps(scores, labels, options, message):
@@ -218,9 +239,6 @@ def test_what_is_refused_says_what_helps(scores, labels, options, message):
 
 
 # --- groups, slices, weights, names ---------------------------------------------------------
-
-Z = RNG.normal(size=(30, 4)) * 3
-LABELS = RNG.integers(0, 4, 30)
 
 
 def test_values_of_any_kind_are_numbers_that_mean_the_same_in_both_sets():
@@ -241,26 +259,6 @@ def test_class_names_are_places_of_columns():
     digits = read(pd.DataFrame(Z, columns=[3, 5, 7, 9]), np.array([3, 5, 7, 9])[LABELS])
     np.testing.assert_array_equal(digits.labels, LABELS)
     np.testing.assert_array_equal(read(S, np.array(["no", "yes"])[Y], class_names=["no", "yes"]).labels, Y)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"groups": np.zeros(29)}, r"groups must have shape \(n,\) = \(30,\)"),
-        ({"groups": np.zeros((30, 2))}, r"groups must have shape \(n,\)"),
-        ({"slices": np.where(LABELS > 1, np.nan, 1.0)}, "slices must be there for every sample"),
-        ({"weights": -np.ones(30)}, "weights must be finite, at least 0"),
-        ({"weights": np.zeros(30)}, "weights must be finite, at least 0, and some above"),
-        ({"weights": np.ones(29)}, r"weights must be numbers of shape \(30,\)"),
-        ({"weights": ["1"] * 30}, "weights must be numbers of shape"),
-        ({"class_names": ["a", "b"]}, "class_names must be 4. Got 2"),
-        ({"label_column": "truth"}, "of a file are for a file of logits"),
-        ({"test": Z}, r"test must be \(scores, labels\)"),
-    ],
-)
-def test_columns_that_do_not_fit_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        read(Z, LABELS, **options)
 
 
 @pytest.mark.parametrize(
@@ -317,33 +315,10 @@ def test_ignored_samples_of_classes_are_left_out(tmp_path):
     np.testing.assert_array_equal(mapped.logits[0:30], Z[labels >= 0])
 
 
-W = RNG.integers(0, 4, 30)
-SOME = np.arange(30)
-
-
-@pytest.mark.parametrize(
-    ("scores", "labels", "given", "message"),
-    [
-        (W, Z, "logits", r"Got float64 \(30, 4\), and whole numbers \(30,\) as scores: are the two swapped\?"),
-        (Z.T, W, "logits", r"Got \(4, 30\) and 30 labels: are they transposed\? Then give logits\.T"),
-        (Z, np.where(SOME == 4, np.nan, W), "logits", r"Got 1 without \(NaN\), the first in place 4"),
-        (Z, np.where(SOME == 7, -1, W), "logits", "Got -1, first in sample 7: .*--ignore-index -1 leaves"),
-        (Z[:, 0], np.where(SOME == 7, -1, W % 2), "logits", "where -1 means none, --ignore-index -1 leaves"),
-        (np.where(SOME == 9, np.inf, Z[:, 0]), W % 2, "logits", "must be finite.* first in place 9"),
-        (100 * expit(Z[:, 0]), W % 2, "probs", "are they percentages"),
-        (Z[:, 0], np.where(W > 1, "good", "bad"), "logits", r"--class-names \(class_names=\.\.\.\)"),
-        (SimpleNamespace(logits=Z), W, "logits", "Got SimpleNamespace: give its logits, or predictions, alone"),
-    ],
-)
-def test_the_likely_cause_is_said(scores, labels, given, message):
-    with pytest.raises(ValueError, match=message):
-        read_logits((scores, labels), given)
-
-
 def test_what_looks_swapped_or_transposed_and_is_not():
     """Whole numbers as scores, with labels that are; as many samples as classes."""
-    assert len(read_logits((np.round(Z), W.astype(float)))["all"]) == 30
-    assert len(read_logits((Z[:4], W[:4]))["all"]) == 4
-    assert read_logits((np.round(Z[:, 0]), W % 2))["all"].layout == "binary"
-    left = read_logits((Z, np.where(SOME == 7, -1, W)), ignore_index=-1)["all"]
+    assert len(read_logits((np.round(Z), LABELS.astype(float)))["all"]) == 30
+    assert len(read_logits((Z[:4], LABELS[:4]))["all"]) == 4
+    assert read_logits((np.round(Z[:, 0]), LABELS % 2))["all"].layout == "binary"
+    left = read_logits((Z, np.where(AT == 7, -1, LABELS)), ignore_index=-1)["all"]
     assert len(left) == 29
