@@ -77,24 +77,7 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure, point_figure
 from reproduction.pages.tables import captioned, in_words
-from reproduction.studies.ood.measures import (
-    keep_plain_focal,
-    mean_over_shifts,
-    measure_detection,
-    measure_shift,
-    unknown_images,
-)
-from reproduction.studies.ood.plan import (
-    CIFAR,
-    CIFAR_SHIFTS,
-    FRESH_DIGITS,
-    RECORDED_DIGITS,
-    SHIFTS,
-    corruptions_asked,
-    digit_contrasts,
-    shift_contrasts,
-)
-from reproduction.studies.ood.views import (
+from reproduction.studies.ood.contrasts import (
     CIFAR_SHOWN,
     detection_by_severity,
     energy_minus_probability,
@@ -112,6 +95,23 @@ from reproduction.studies.ood.views import (
     tells_apart,
     temperature_changes,
     temperature_under,
+)
+from reproduction.studies.ood.measures import (
+    keep_plain_focal,
+    mean_over_shifts,
+    measure_detection,
+    measure_shift,
+    unknown_images,
+)
+from reproduction.studies.ood.plan import (
+    CIFAR,
+    CIFAR_SHIFTS,
+    FRESH_DIGITS,
+    RECORDED_DIGITS,
+    SHIFTS,
+    corruptions_asked,
+    digit_contrasts,
+    shift_contrasts,
 )
 from reproduction.studies.printed_tables import printed_tables
 from reproduction.studies.shared.recorded import read_shift, read_unknown

@@ -66,14 +66,7 @@ from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure, point_figure
 from reproduction.pages.tables import captioned, in_words
 from reproduction.studies.landscape import plan
-from reproduction.studies.landscape.measures import (
-    add_logs,
-    measure_factors,
-    measure_landscape,
-    read_landscape,
-    relation_by_seed,
-)
-from reproduction.studies.landscape.over_gamma import (
+from reproduction.studies.landscape.contrasts import (
     FACTORS,
     evaluate_by_network,
     factors_at,
@@ -85,6 +78,13 @@ from reproduction.studies.landscape.over_gamma import (
     say_steps,
     share_within,
     values_over_gamma,
+)
+from reproduction.studies.landscape.measures import (
+    add_logs,
+    measure_factors,
+    measure_landscape,
+    read_landscape,
+    relation_by_seed,
 )
 from reproduction.studies.landscape.plan import MIDDLE, NETWORKS, eigenvalue_contrasts
 from reproduction.studies.landscape.rescaled_layers import measure_rescaled

@@ -38,8 +38,8 @@ from reproduction.studies.cifar.claims_m20_l25 import CLIPPED, FRESH, HUNDRED_CL
 from reproduction.studies.fcl import plan
 from reproduction.studies.fcl.measures import read_fcl
 from reproduction.studies.human_labels.contrasts import evaluate_written
+from reproduction.studies.landscape.contrasts import evaluate_by_network
 from reproduction.studies.landscape.measures import read_landscape
-from reproduction.studies.landscape.over_gamma import evaluate_by_network
 from reproduction.studies.landscape.plan import (
     NETWORKS,
     calibration_contrasts,
@@ -48,6 +48,7 @@ from reproduction.studies.landscape.plan import (
 )
 from reproduction.studies.localisation import contrasts
 from reproduction.studies.localisation.plan import ONE, SEVERAL
+from reproduction.studies.ood.contrasts import CIFAR_SHOWN, evaluate_by_unknown
 from reproduction.studies.ood.measures import mean_over_shifts
 from reproduction.studies.ood.plan import (
     CIFAR,
@@ -55,7 +56,6 @@ from reproduction.studies.ood.plan import (
     FRESH_DIGITS,
     RECORDED_DIGITS,
 )
-from reproduction.studies.ood.views import CIFAR_SHOWN, evaluate_by_unknown
 from reproduction.studies.shared.experiments import list_experiments
 from reproduction.studies.shared.over_seeds import format_as_kk24
 from reproduction.studies.shared.recorded import (

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from reproduction.ledger.evidence import All, Evidence
+from reproduction.ledger.evidence import All
 from reproduction.ledger.ledger import Rows
-from reproduction.ledger.measurement import Measurement
 from reproduction.studies.human_labels.contrasts import (
     NEEDS,
     SETTINGS,
@@ -62,13 +59,6 @@ add_ours(
     lambda: All(tuple(temperature_left(setting, COMPENSATION) for setting in TWO_CLASSES)),
 )
 
-
-def _gaps(kept: str, sign: int, said: str, contrasts: Callable[[str], Measurement]) -> Evidence:
-    """Sizes of the gap in every setting, then a contrast in KL."""
-    sizes = (size_of_gap(setting, kept, sign, said) for setting in SETTINGS)
-    return All((*sizes, *(contrasts(setting) for setting in SETTINGS)))
-
-
 # The last epoch, or the weakest penalty.
 add_reading(
     "kk24.raters_overfitted",
@@ -78,11 +68,14 @@ add_reading(
     "end, as KK24 do ('Results were evaluated on the last epoch'), the mean top probability of a focal model is nearer to the share of raters who say "
     "that class than that of one of cross-entropy, and the model nearer to the raters in KL, which holds more than calibration; only the second was "
     rf"written down before the runs, and of the Tree-LSTM when the other models had been seen; {SIZE}. For weights of least validation loss: kk24.raters_validated.)",
-    lambda: _gaps(
-        END,
-        -1,
-        "printed",
-        lambda setting: contrast_of_raters(setting, "to the end: focal minus cross-entropy", -1, "printed"),
+    lambda: All(
+        (
+            *(size_of_gap(setting, END, -1, "printed") for setting in SETTINGS),
+            *(
+                contrast_of_raters(setting, "to the end: focal minus cross-entropy", -1, "printed")
+                for setting in SETTINGS
+            ),
+        )
     ),
 )
 
@@ -92,7 +85,12 @@ add_ours(
     "KK24 abstract, with weights of least validation loss",
     "With weights of least validation loss a focal model is farther from the raters (KL) than one of cross-entropy, and its mean top "
     rf"probability farther from the share of raters who say that class. ({SIZE}; {'; '.join(SETTINGS)}; contrasts seen afterwards.)",
-    lambda: _gaps(VALIDATED, 1, "claimed", lambda setting: contrast_seen_afterwards(setting, 1)),
+    lambda: All(
+        (
+            *(size_of_gap(setting, VALIDATED, 1) for setting in SETTINGS),
+            *(contrast_seen_afterwards(setting, 1) for setting in SETTINGS),
+        )
+    ),
 )
 
 # There underconfidence and overfitting compensate, and the map undoes the one.

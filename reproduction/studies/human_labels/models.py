@@ -97,7 +97,6 @@ class LinearFit:
     weights: np.ndarray
     penalty: float
     gradient: float
-    steps: int
 
 
 def fit_linear_path(
@@ -136,7 +135,7 @@ def fit_linear_path(
     for penalty in penalties:
         found = minimize(objective, at, args=(penalty,), jac=True, method="L-BFGS-B", options=options)
         at = found.x
-        fits.append(LinearFit(at.reshape(shape).copy(), penalty, float(np.abs(found.jac).max()), int(found.nit)))
+        fits.append(LinearFit(at.reshape(shape).copy(), penalty, float(np.abs(found.jac).max())))
     return fits
 
 

@@ -58,17 +58,6 @@ def chest_xrays(n_train: int, n_test: int, seed: int, side: int = SIDE) -> tuple
     return parts[0], parts[1]
 
 
-def read_chest_xrays(folder: Path, side: int = SIDE) -> tuple[LocatedImages, LocatedImages]:
-    """All images of the official training and test list, grey, side x side; see the module for the files.
-
-    Raises:
-        FileNotFoundError: a file that is not there. ValueError: files with the wrong content.
-    """
-    entries, boxes = _read_entries(folder), _read_boxes(folder)
-    train, test = (_located(folder, listed, entries, boxes, side) for listed in _read_lists(folder))
-    return train, test
-
-
 def _read_entries(folder: Path) -> pd.Series:
     """Image -> its findings, with '|' between."""
     path = next((folder / name for name in _ENTRIES if (folder / name).is_file()), None)

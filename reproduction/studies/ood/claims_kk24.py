@@ -13,9 +13,9 @@ from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.judgement import interval_among
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
+from reproduction.studies.ood.contrasts import temperature_under
 from reproduction.studies.ood.measures import mean_over_shifts, measure_shift
 from reproduction.studies.ood.plan import CIFAR_SHIFTS, SHIFTS, corruptions_asked, shift_contrasts
-from reproduction.studies.ood.views import temperature_under
 from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, name_metric, results, signed_by_seed
 from reproduction.studies.shared.recorded import read_shift
 from reproduction.studies.shared.written_contrasts import difference_by_seed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -81,26 +80,19 @@ def by_loss(logits: Mapping[MoonLoss, np.ndarray], grid: MoonGrid, *, shape: boo
     return pd.concat(tables, ignore_index=True)
 
 
-class WrittenContrast(NamedTuple):
-    """First minus second: a loss and a column of `by_loss` each. `asks` says what a negative number means."""
+def _contrasts(gamma: float, lam: float) -> tuple[tuple[MoonLoss, str, MoonLoss, str, str], ...]:
+    """First minus second, a loss and a column of `by_loss` each, and what a negative number means.
 
-    first: tuple[MoonLoss, str]
-    second: tuple[MoonLoss, str]
-    asks: str
-
-
-def _contrasts(gamma: float, lam: float) -> tuple[WrittenContrast, ...]:
-    """Written down before the seeds of the chapter were run; all of them of the distance from the truth."""
+    Written down before the seeds of the chapter were run; all of them of the distance from the truth.
+    """
     focal, both, plain, brier = MoonLoss(gamma), MoonLoss(gamma, lam), MoonLoss(), MoonLoss(brier=True)
     return (
-        WrittenContrast((both, "distance"), (focal, "distance"), "as trained, FCL is nearer than focal loss"),
-        WrittenContrast((focal, "mapped_distance"), (focal, "distance"), "its map brings focal loss nearer"),
-        WrittenContrast((both, "mapped_distance"), (both, "distance"), "its map brings FCL nearer"),
-        WrittenContrast((focal, "mapped_distance"), (both, "distance"), "the map does more than the square"),
-        WrittenContrast(
-            (focal, "mapped_distance"), (plain, "distance"), "after the map focal loss beats cross-entropy"
-        ),
-        WrittenContrast((brier, "distance"), (plain, "distance"), "Brier is nearer than cross-entropy"),
+        (both, "distance", focal, "distance", "as trained, FCL is nearer than focal loss"),
+        (focal, "mapped_distance", focal, "distance", "its map brings focal loss nearer"),
+        (both, "mapped_distance", both, "distance", "its map brings FCL nearer"),
+        (focal, "mapped_distance", both, "distance", "the map does more than the square"),
+        (focal, "mapped_distance", plain, "distance", "after the map focal loss beats cross-entropy"),
+        (brier, "distance", plain, "distance", "Brier is nearer than cross-entropy"),
     )
 
 
@@ -112,15 +104,12 @@ def written_contrasts(table: pd.DataFrame, gamma: float, lam: float) -> pd.DataF
     Raises:
         ValueError: fewer than two networks.
     """
-    rows, intervals = [], []
-    for contrast in _contrasts(gamma, lam):
-        first, second = (
-            table.loc[table["loss"] == loss.label, column].to_numpy()
-            for loss, column in (contrast.first, contrast.second)
-        )
-        interval = paired_t_interval(first, second)
+    by_name, rows, intervals = table.set_index("loss"), [], []
+    for first, one, second, two, asks in _contrasts(gamma, lam):
+        ours, theirs = by_name.loc[[first.label], one], by_name.loc[[second.label], two]
+        interval = paired_t_interval(ours.to_numpy(), theirs.to_numpy())
         intervals.append(interval)
-        rows.append((contrast.asks, interval.estimate, interval.low, interval.high))
+        rows.append((asks, interval.estimate, interval.low, interval.high))
     found = pd.DataFrame(rows, columns=["question", "difference", "low", "high"])
     found["p (Holm)"] = holm([t_p_value(interval) for interval in intervals])
     decided = found["p (Holm)"] <= 0.05

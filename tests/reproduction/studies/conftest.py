@@ -6,6 +6,7 @@ import pytest
 
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Logits, Result
+from reproduction.studies.shared.recorded import read_table
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +27,14 @@ def make_result():
 def made_results(make_result):
     """Cross-entropy and focal loss with gamma 3, four seeds."""
     return [make_result("focal", seed, gamma=gamma) for gamma in (0, 3) for seed in range(4)]
+
+
+@pytest.fixture
+def change_record(monkeypatch):
+    """Puts a changed table in the place of results/<name>, for a module that reads it."""
+
+    def put(module, name, change):
+        table = change(read_table(name).copy())
+        monkeypatch.setattr(module, "read_table", lambda _: table)
+
+    return put

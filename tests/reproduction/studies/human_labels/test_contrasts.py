@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import pytest
 
@@ -9,20 +11,13 @@ from reproduction.ledger.judgement import Verdict
 from reproduction.studies.human_labels import contrasts
 from reproduction.studies.human_labels.measures import RECORD
 from reproduction.studies.human_labels.plan import END, VALIDATED
-from reproduction.studies.shared import recorded
 
 PRIMARY = "focal: after its map minus as it is"
 
 
 @pytest.fixture
-def changed(monkeypatch):
-    """Puts another record in the place of results/human-labels."""
-
-    def put(change):
-        table = change(recorded.read_table(RECORD).copy())
-        monkeypatch.setattr(contrasts, "read_table", lambda _: table)
-
-    return put
+def changed(change_record):
+    return partial(change_record, contrasts, RECORD)
 
 
 def _opposite(table):

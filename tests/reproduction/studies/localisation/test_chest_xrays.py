@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from reproduction.studies.localisation.chest_xrays import FINDINGS, NAME, chest_xrays, read_chest_xrays
+from reproduction.studies.localisation.chest_xrays import FINDINGS, NAME, chest_xrays
 from reproduction.studies.localisation.measures import measure_plans
 from reproduction.studies.localisation.plan import CHEST, Plan
 
@@ -42,13 +42,14 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_images_findings_and_boxes(folder):
-    train, test = read_chest_xrays(folder, side=64)
+    train, test = chest_xrays(3, 2, seed=0, side=64)
+    listed = np.argsort(train.images[:, 0, 0, 0])  # the fixture's are brighter one by one
     assert (len(train), len(test), train.names) == (3, 2, FINDINGS)
     assert len(FINDINGS) == 14
-    said = [[FINDINGS[k] for k in np.flatnonzero(row)] for row in (*train.labels, *test.labels)]
+    said = [[FINDINGS[k] for k in np.flatnonzero(row)] for row in (*train.labels[listed], *test.labels)]
     expected = [sorted(set(line.split("|")) - {"No Finding"}, key=FINDINGS.index) for line in ENTRIES.values()]
     assert said == expected
-    assert [int(image[0, 0, 0]) for image in (*train.images, *test.images)] == [40, 80, 120, 160, 200]
+    assert [int(image[0, 0, 0]) for image in (*train.images[listed], *test.images)] == [40, 80, 120, 160, 200]
     assert not train.images[:, 32:].any()
     assert not len(train.asked()[0])
     (image,), (label,) = test.asked()
@@ -67,19 +68,19 @@ def test_a_part_is_drawn_and_boxes_come_first(folder):
 
 def test_without_boxes_there_are_none(folder):
     (folder / "BBox_List_2017.csv").unlink()
-    assert not len(read_chest_xrays(folder, side=16)[1].asked()[0])
+    assert not len(chest_xrays(3, 2, 0, side=16)[1].asked()[0])
 
 
 def test_a_later_name_of_the_entries_will_do(folder):
     (folder / "Data_Entry_2017.csv").rename(folder / "Data_Entry_2017_v2020.csv")
-    assert len(read_chest_xrays(folder, side=16)[0]) == 3
+    assert len(chest_xrays(3, 2, 0, side=16)[0]) == 3
 
 
 @pytest.mark.parametrize("name", ["Data_Entry_2017.csv", "train_val_list.txt", "test_list.txt"])
 def test_a_missing_file_is_named(folder, name):
     (folder / name).unlink()
     with pytest.raises(FileNotFoundError, match=name):
-        read_chest_xrays(folder)
+        chest_xrays(3, 2, 0)
 
 
 def test_a_missing_image_is_named(folder):
@@ -87,7 +88,7 @@ def test_a_missing_image_is_named(folder):
     with pytest.raises(
         FileNotFoundError, match=r"must hold 00000003_000.png, itself or in a folder below. Got 4 others"
     ):
-        read_chest_xrays(folder, side=16)
+        chest_xrays(3, 2, 0, side=16)
 
 
 def test_no_folder_is_said(monkeypatch, tmp_path):
@@ -119,7 +120,7 @@ def test_wrong_content_is_named(folder, name, old, new, message):
         changed = "Image Index,Finding Label,Bbox\n00000003_000.png,Infiltrate,512\n"
     path.write_text(changed)
     with pytest.raises(ValueError, match=message):
-        read_chest_xrays(folder, side=16)
+        chest_xrays(3, 2, 0, side=16)
 
 
 def test_from_the_files_to_numbers(folder):

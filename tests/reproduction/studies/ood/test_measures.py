@@ -20,6 +20,7 @@ from reproduction.engine.run import run
 from reproduction.engine.store import RunMissing
 from reproduction.studies.ood import measures
 from reproduction.studies.ood import record as recording
+from reproduction.studies.ood.contrasts import CIFAR_SHOWN, evaluate_by_unknown, tells_apart
 from reproduction.studies.ood.measures import (
     compare_by_shift,
     keep_plain_focal,
@@ -38,7 +39,6 @@ from reproduction.studies.ood.plan import (
     digit_contrasts,
     shift_contrasts,
 )
-from reproduction.studies.ood.views import CIFAR_SHOWN, evaluate_by_unknown, tells_apart
 from reproduction.studies.shared import recorded
 from reproduction.studies.shared.recorded import read_shift, read_unknown
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts

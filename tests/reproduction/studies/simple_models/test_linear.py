@@ -65,16 +65,13 @@ def test_the_gradient_that_is_left_is_told():
     assert np.isnan(LinearFit(np.zeros(2), 0.0).gradient)
 
 
-def test_clusters_flip_a_tenth():
+def test_clusters_of_app_g_are_the_default():
+    given = {"flip": 0.1, "separation": 1.0, "spread": 0.5}
+    for found, expected in zip(noisy_clusters(50, 4), noisy_clusters(50, 4, **given), strict=True):
+        np.testing.assert_array_equal(found, expected)
     x, labels = noisy_clusters(20_000, 2, spread=0.05)
     assert np.mean((x[:, 0] > 0) != (labels == 1)) == pytest.approx(0.1, abs=0.01)
-
-
-def test_clusters_of_app_g_are_the_default():
-    for found, expected in zip(
-        noisy_clusters(50, 4), noisy_clusters(50, 4, flip=0.1, separation=1.0, spread=0.5), strict=True
-    ):
-        np.testing.assert_array_equal(found, expected)
+    assert set(np.unique(noisy_clusters(100, 0, separation=3.0, spread=0.0)[0])) == {-3.0, 3.0}
 
 
 def test_clusters_lie_at_the_corners():
@@ -90,26 +87,6 @@ def test_a_fit_without_a_minimum_is_refused():
     x = np.array([[1e308, 0.0], [-1e308, 0.0]])
     with np.errstate(all="ignore"), pytest.raises(RuntimeError, match="did not converge"):
         fit_linear_model(x, np.array([1, 0]), 0.0)
-
-
-def test_bad_input_of_a_fit():
-    with pytest.raises(ValueError, match="shapes"):
-        fit_linear_model(np.zeros((3, 2)), np.zeros(4), 1.0)
-    with pytest.raises(ValueError, match="gamma"):
-        fit_linear_model(np.zeros((3, 2)), np.zeros(3), -1.0)
-
-
-def test_clusters_by_default_flip_a_tenth_exactly_as_said():
-    for found, expected in zip(noisy_clusters(50_000, 4), noisy_clusters(50_000, 4, flip=0.1), strict=True):
-        np.testing.assert_array_equal(found, expected)
-    x, _ = noisy_clusters(100, 0, separation=3.0, spread=0.0)
-    assert set(np.unique(x)) == {-3.0, 3.0}
-
-
-def test_shapes_that_do_not_fit_are_refused():
-    for x, labels in ((np.zeros(4), np.zeros(4)), (np.zeros((4, 2)), np.zeros(3))):
-        with pytest.raises(ValueError, match="must have shapes"):
-            fit_linear_model(x, labels, 1.0)
 
 
 @pytest.mark.parametrize(("gradient", "refused"), [(1e-8, False), (1e-3, True)])
@@ -174,18 +151,6 @@ def test_mistakes_take_many_levels():
     assert found[0] > found[1] > 0
 
 
-@pytest.mark.parametrize("bad", [{"flip": 0.5}, {"flip": -0.1}, {"separation": 0.0}, {"spread": 0.0}, {"nodes": 1}])
-def test_what_is_no_cluster(bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
-        cluster_truth(**bad)
-
-
-@pytest.mark.parametrize("level", [0.4, 1.0])
-def test_confidences_are_at_least_a_half(level):
-    with pytest.raises(ValueError, match="confidence"):
-        mistakes_above(np.ones(2), level)
-
-
 X, LABELS = noisy_clusters(200, 0)
 
 
@@ -225,28 +190,6 @@ def test_one_sample_grows_like_the_logarithm():
 def test_separable_growth_slows_with_gamma():
     growth = separable_growth((0.0, 1.0), np.array([1e9, 1e10]), 0).diff().iloc[-1]
     assert growth[1.0] / growth[0.0] == pytest.approx(0.5, abs=0.02)
-
-
-def test_growth_needs_separable_classes():
-    with pytest.raises(ValueError, match="separable"):
-        separable_growth((0.0,), np.array([1.0]), 0, spread=1.0)
-
-
-@pytest.mark.parametrize("times", [[], [0.0, 1.0], [2.0, 1.0], [1.0, 1.0], [[1.0]]])
-def test_times_increase(times):
-    with pytest.raises(ValueError, match="times"):
-        gradient_flow(X, LABELS, 0.0, np.array(times))
-
-
-def test_bad_input_of_descent():
-    with pytest.raises(ValueError, match="shapes"):
-        gradient_flow(X, LABELS[:-1], 0.0, np.array([1.0]))
-    with pytest.raises(ValueError, match="gamma"):
-        gradient_flow(X, LABELS, -1.0, np.array([1.0]))
-    with pytest.raises(ValueError, match="rate"):
-        gradient_descent(X, LABELS, 0.0, rate=0.0, iterations=1)
-    with pytest.raises(ValueError, match="iterations"):
-        gradient_descent(X, LABELS, 0.0, rate=0.1, iterations=0)
 
 
 def test_without_flipped_labels_cross_entropy_finds_the_truth():
@@ -291,7 +234,32 @@ def test_ratios_lie_near_the_temperature():
     np.testing.assert_allclose(table["ratio"] / table["temperature"], 1, atol=0.03)
 
 
-@pytest.mark.parametrize("bad", [((1.0,), 2), ((0.0,), 0)])
-def test_bad_input_of_fits(bad):
-    with pytest.raises(ValueError, match="gammas must hold 0"):
-        linear_fits(*bad)
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: fit_linear_model(np.zeros((3, 2)), np.zeros(4), 1.0), "must have shapes"),
+        (lambda: fit_linear_model(np.zeros(4), np.zeros(4), 1.0), "must have shapes"),
+        (lambda: fit_linear_model(np.zeros((3, 2)), np.zeros(3), -1.0), "gamma"),
+        (lambda: linear_fits((1.0,), 2), "gammas must hold 0"),
+        (lambda: linear_fits((0.0,), 0), "gammas must hold 0"),
+        (lambda: cluster_truth(flip=0.5), "flip"),
+        (lambda: cluster_truth(flip=-0.1), "flip"),
+        (lambda: cluster_truth(separation=0.0), "separation"),
+        (lambda: cluster_truth(spread=0.0), "spread"),
+        (lambda: cluster_truth(nodes=1), "nodes"),
+        (lambda: mistakes_above(np.ones(2), 0.4), "confidence"),
+        (lambda: mistakes_above(np.ones(2), 1.0), "confidence"),
+        (lambda: separable_growth((0.0,), np.array([1.0]), 0, spread=1.0), "separable"),
+        (lambda: gradient_flow(X, LABELS[:-1], 0.0, np.array([1.0])), "shapes"),
+        (lambda: gradient_flow(X, LABELS, -1.0, np.array([1.0])), "gamma"),
+        *(
+            (lambda times=times: gradient_flow(X, LABELS, 0.0, np.array(times)), "times")
+            for times in ([], [0.0, 1.0], [2.0, 1.0], [1.0, 1.0], [[1.0]])
+        ),
+        (lambda: gradient_descent(X, LABELS, 0.0, rate=0.0, iterations=1), "rate"),
+        (lambda: gradient_descent(X, LABELS, 0.0, rate=0.1, iterations=0), "iterations"),
+    ],
+)
+def test_bad_input(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from reproduction.ledger.judgement import Verdict
-from reproduction.studies.shared import recorded
 from reproduction.studies.texts import contrasts
 from reproduction.studies.texts.measures import RECORD
 from reproduction.studies.texts.plan import CHIEF, SETTINGS
@@ -14,14 +15,8 @@ PRIMARY = "FLSD-53 minus cross-entropy"
 
 
 @pytest.fixture
-def changed(monkeypatch):
-    """Puts another record in the place of results/texts."""
-
-    def put(change):
-        table = change(recorded.read_table(RECORD).copy())
-        monkeypatch.setattr(contrasts, "read_table", lambda _: table)
-
-    return put
+def changed(change_record):
+    return partial(change_record, contrasts, RECORD)
 
 
 def _opposite(table):

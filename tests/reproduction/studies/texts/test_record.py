@@ -39,14 +39,6 @@ def test_each_model_is_trained_once(tmp_path, asked):
     assert len(asked) == len({spec.digest for spec in asked}) == len(pd.read_parquet(out))
 
 
-def test_another_codes_rows_are_not_gone_on_with(tmp_path, asked):
-    out = tmp_path / "table.parquet"
-    texts.main(5, out, seeds=[2])
-    pd.read_parquet(out).assign(code="other").to_parquet(out)
-    with pytest.raises(SystemExit, match="must hold rows of one code"):
-        texts.main(5, out, seeds=[3])
-
-
 def test_seeds_are_those_of_the_settings():
     for setting in SETTINGS.values():
         seeds = [s for s in texts.SEEDS if setting.dataset in {spec.dataset for spec in texts.specs_of(s)}]

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from focal_lib.metrics import paired_t_interval, t_interval
-from reproduction.studies.landscape.measures import add_logs
-from reproduction.studies.landscape.over_gamma import (
+from reproduction.studies.landscape.contrasts import (
     evaluate_by_network,
     factors_at,
     means_over_gamma,
@@ -20,6 +19,7 @@ from reproduction.studies.landscape.over_gamma import (
     share_within,
     values_over_gamma,
 )
+from reproduction.studies.landscape.measures import add_logs
 from reproduction.studies.landscape.plan import eigenvalue_contrasts
 from tests.reproduction.studies.landscape.test_measures import rows
 

@@ -9,9 +9,8 @@ from scipy import stats
 
 from focal_lib import metrics
 from reproduction.engine.data import CORRUPTION_KINDS
-from reproduction.studies.ood import views
-from reproduction.studies.ood.plan import CIFAR
-from reproduction.studies.ood.views import (
+from reproduction.studies.ood import contrasts
+from reproduction.studies.ood.contrasts import (
     detection_by_severity,
     energy_minus_probability,
     evaluate_by_unknown,
@@ -26,6 +25,7 @@ from reproduction.studies.ood.views import (
     temperature_changes,
     temperature_under,
 )
+from reproduction.studies.ood.plan import CIFAR
 from reproduction.studies.shared.recorded import read_unknown
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
@@ -89,7 +89,7 @@ def test_each_set_of_images_has_its_contrasts(monkeypatch):
         for metric in ("auroc max-probability", "auroc entropy")
     ]
     values = {name: RNG.normal(size=len(rows)) for name in ("cifar100", "cifar10-c-gaussian-noise-5")}
-    monkeypatch.setattr(views, "read_unknown", lambda grid, name: pd.DataFrame(rows).assign(value=values[name]))
+    monkeypatch.setattr(contrasts, "read_unknown", lambda grid, name: pd.DataFrame(rows).assign(value=values[name]))
     found = evaluate_by_unknown("any", CIFAR, list(values))
     assert len(found) == len(CIFAR)
     assert found["primary"].sum() == 2
