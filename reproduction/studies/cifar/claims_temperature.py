@@ -62,11 +62,7 @@ def inverse_temperature_steps() -> tuple[Step, ...]:
     )
 
 
-@add_paraphrased(
-    "m20.nll_not_convex",
-    "M20 section 6",
-    r"NLL is not a convex function of temperature.",
-)
+@add_paraphrased("m20.nll_not_convex", "M20 section 6", r"NLL is not a convex function of temperature.")
 def nll_not_convex() -> Evidence:
     """One sample of margin 1: log(1 + e^(-1/T)) at T = 2, 4, 6."""
     with balls.precision():

@@ -31,7 +31,8 @@ from reproduction.studies.shared.from_runs import (
 )
 from reproduction.studies.shared.scalings import temperature_by_gamma
 
-CHAPTER, FTS = "08_training", "09_focal_temperature_scaling"
+CHAPTER = "08_training"
+FTS = "09_focal_temperature_scaling"
 ECE = "adaptive-ece"
 add_quoted = Rows(CHAPTER, "quoted")
 add_paraphrased = Rows(CHAPTER, "paraphrased", needs="runs")

@@ -12,14 +12,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.confident import CONFIDENT, confidence_where_agreed, confident_shares
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
-from reproduction.studies.shared.from_runs import (
-    SIZE,
-    paired,
-    results,
-    say_sign,
-    signed_by_seed,
-    values_by_seed,
-)
+from reproduction.studies.shared.from_runs import SIZE, paired, results, say_sign, signed_by_seed, values_by_seed
 
 CHAPTER = "16_miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)
@@ -49,13 +42,7 @@ def where_agreed() -> pd.DataFrame:
 
 
 def _against_cross_entropy(
-    name: str,
-    frame: pd.DataFrame,
-    column: str,
-    sign: int,
-    stage: str,
-    gammas: tuple[float, ...] = GAMMAS,
-    **where: str,
+    name: str, frame: pd.DataFrame, column: str, sign: int, stage: str, gammas: tuple[float, ...] = GAMMAS, **where: str
 ) -> Iterator[Measurement]:
     """For each gamma, focal minus cross-entropy at a stage, paired over seeds."""
     for gamma in gammas:
