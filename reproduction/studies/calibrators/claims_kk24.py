@@ -92,7 +92,6 @@ add_ours(
     lambda: _by_network("nll", "asked"),
     needs=f"results/{ARCHITECTURES}",
 )
-
 add_ours(
     "kk24.calibrators_temperature",
     "KK24 section 5.2, by the log-loss on CIFAR-10",

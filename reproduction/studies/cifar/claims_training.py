@@ -72,7 +72,6 @@ def _near_zero(gamma: float, column: str, within: float) -> Measurement:
     return Measurement(quantity, text, gap.estimate, 0.0, within, interval=gap, over=over_seeds(gaps_by_seed))
 
 
-# What is typical, no single data set says.
 add_quoted(
     "kk24.ce_temperature",
     "KK24 section 4.1",

@@ -51,7 +51,6 @@ def _against_cross_entropy(
         yield paired(quantity, say_sign(sign), focal, base, sign, "claimed")
 
 
-# Shares of the test samples with a confidence of 0.99 or more; gamma = 3 is m20.table6_before's.
 add_ours(
     "m20.table6_before_here",
     "M20 section 6, on Table 6, taken further",
@@ -60,8 +59,6 @@ add_ours(
     rf"{SIZE}. For $\gamma = 3$: m20.table6_before.)",
     lambda: All.of(*_against_cross_entropy("share above 0.99", shares(), "share", -1, "before", GAMMAS[:2])),
 )
-
-# Shares of the test samples with a confidence of 0.99 or more.
 add_ours(
     "m20.table6_after_here",
     "M20 section 6, on Table 6, taken further",
@@ -84,14 +81,12 @@ def table6_right_here() -> Evidence:
     return signed_by_seed(quantity, "negative", above, -1, said="asked")
 
 
-# Mean confidences on shared mistakes, paired over seeds.
 add_ours(
     "m20.fig8_wrong_before_here",
     "M20 App. F, Fig. 8, before temperature scaling, asked of the book's networks",
     rf"{MISTAKES}, before temperature scaling, {ALIKE.format(HERE_BEFORE)}",
     lambda: All.of(*_on_mistakes("before")),
 )
-
 add_ours(
     "m20.fig8_wrong_after_here",
     "M20 App. F, Fig. 8, after temperature scaling, asked of the book's networks",

@@ -60,7 +60,6 @@ def change(name: str, column: str, sign: int, split: str = "test", *, while_any:
     return signed_by_seed(quantity, say_sign(sign), changes, sign)
 
 
-# Three changes: of all training samples, the correctly classified and the others, while there are any.
 add_reading(
     "m20.fig1_train_nll",
     "M20 section 3, Fig. 1 (a)",
@@ -73,8 +72,6 @@ add_reading(
         change("train NLL of misclassified samples", "nll_wrong", -1, "train", while_any=True),
     ),
 )
-
-# Three changes: of all test samples, the misclassified and the others.
 add_reading(
     "m20.fig1_test_nll",
     "M20 section 3, Fig. 1 (a), (b)",
@@ -97,8 +94,6 @@ add_reading(
     r"(Taken as: ECE of equal mass, by sign, " + TAKEN + ".)",
     lambda: change(ECE, "adaptive_ece", 1),
 )
-
-# Two changes.
 add_reading(
     "m20.fig1_entropies",
     "M20 section 3, Fig. 1 (b)",
