@@ -80,7 +80,7 @@ from reproduction.pages.plots.epochs import (
     reliability_strip,
 )
 from reproduction.pages.tables import captioned
-from reproduction.studies.epochs import claims_first_steps as beginning
+from reproduction.studies.epochs import claims_regularisation as beginning
 from reproduction.studies.epochs import while_training
 from reproduction.studies.epochs.confident import (
     CONFIDENT,

@@ -146,7 +146,7 @@ def by_scaling(table: pd.DataFrame, metric: str) -> dict[str, pd.DataFrame]:
     found = summarise(table).query("metric == @metric and objective in ['', @metric]")
     order = table["loss"].unique()
     by_loss = found.set_index(["method", "loss"])[["mean", "sd"]]
-    return {label: by_loss.loc[method].reindex(order) for method, label in _SCALED_AS.items()}
+    return {label: by_loss.xs(method).reindex(order) for method, label in _SCALED_AS.items()}
 
 
 def say_seeds(there: int, planned: int | None = None) -> str:
