@@ -23,7 +23,7 @@ from focal_lib.metrics.significance import t_p_value
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.store import Result
 from reproduction.pages.tables import in_words
-from reproduction.studies.shared.over_seeds import correct_together
+from reproduction.studies.shared.over_seeds import correct_together, run_columns
 
 FOCAL = "focal-temperature"
 _SCALINGS = {
@@ -70,8 +70,6 @@ def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHE
     """
     rows: list[dict[str, Any]] = []
     for result in results:
-        spec = result.spec
-        run = {"dataset": spec.dataset, "model": spec.model, "loss": spec.label, "gamma": spec.gamma, "seed": spec.seed}
         first: dict[str, np.ndarray] = {}
         for method in (FOCAL, *(name for name in methods if name != FOCAL)):
             started = time.perf_counter()
@@ -82,7 +80,7 @@ def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHE
             for metric, values in scores.items():
                 row: dict[str, Any] = {"method": method, "objective": METHODS[method].first, "metric": metric}
                 row |= {"value": float(values.mean())} | _paired(values - first[metric]) | {"seconds": seconds}
-                rows.append(run | row)
+                rows.append(run_columns(result.spec) | row)
     return pd.DataFrame(rows)
 
 

@@ -11,20 +11,9 @@ from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.calibrators.architectures import (
-    ARCHITECTURE_CONTRASTS,
-    contrasts_by_network,
-)
-from reproduction.studies.calibrators.calibrators_compared import (
-    CALIBRATOR_CONTRASTS,
-    FIRST_CONTRASTS,
-)
-from reproduction.studies.shared.from_runs import (
-    contrast_by_seed,
-    measure_among,
-    name_metric,
-    with_remark,
-)
+from reproduction.studies.calibrators.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
+from reproduction.studies.calibrators.calibrators_compared import CALIBRATOR_CONTRASTS, FIRST_CONTRASTS
+from reproduction.studies.shared.from_runs import contrast_by_seed, measure_among, name_metric, with_remark
 from reproduction.studies.shared.recorded import read_small_comparison, read_table
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
@@ -103,7 +92,6 @@ add_ours(
     lambda: _by_network("nll", "asked"),
     needs=f"results/{ARCHITECTURES}",
 )
-
 add_ours(
     "kk24.calibrators_temperature",
     "KK24 section 5.2, by the log-loss on CIFAR-10",

@@ -24,6 +24,7 @@ from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.store import Logits, Result
 from reproduction.pages.tables import in_words
+from reproduction.studies.shared.over_seeds import run_columns
 from reproduction.studies.shared.recorded import load_recorded, read_planned
 from reproduction.studies.shared.scalings import nll_temperature
 
@@ -87,9 +88,8 @@ def search_valley(results: Iterable[Result], searches: Sequence[str] = SEARCHES)
         raise ValueError(f"searches must be among {', '.join(SEARCHES)}. Got {', '.join(unknown)}.")
     rows: list[dict[str, Any]] = []
     for result in results:
-        spec, logits = result.spec, result.test.logits.astype(np.float64)
+        logits = result.test.logits.astype(np.float64)
         valley_factor(1.0, logits.shape[-1])  # once for all runs of so many classes
-        run = {"dataset": spec.dataset, "model": spec.model, "loss": spec.label, "gamma": spec.gamma, "seed": spec.seed}
         full: Found | None = None
         for name in searches:
             started = time.perf_counter()
@@ -99,7 +99,8 @@ def search_valley(results: Iterable[Result], searches: Sequence[str] = SEARCHES)
             value, gamma, temperature = found
             probs, labels = np.exp(focal_log_probs(logits / temperature, gamma)), result.test.labels
             chosen = {"search": name, "calibration_gamma": gamma, "temperature": temperature, "value": value}
-            rows.append(run | chosen | {"nll": nll(probs, labels), "brier": brier(probs, labels), "seconds": seconds})
+            chosen |= {"nll": nll(probs, labels), "brier": brier(probs, labels), "seconds": seconds}
+            rows.append(run_columns(result.spec) | chosen)
     return pd.DataFrame(rows)
 
 

@@ -58,7 +58,6 @@ def _of_test(result: Result, column: str) -> np.ndarray:
     return history[column].to_numpy()
 
 
-# The rises, paired over seeds.
 add_reading(
     "m20.fig3_nll_wrong",
     "M20 section 4, Fig. 3 (c)",
@@ -76,7 +75,6 @@ add_reading(
 )
 
 
-# Means over epochs, paired over seeds.
 add_reading(
     "m20.fig3_entropy_wrong",
     "M20 section 4, Fig. 3 (d)",
@@ -105,7 +103,6 @@ def _right(result: Result) -> float:
     return mean_true_class(result)[0]
 
 
-# Means over misclassified test samples, paired over seeds.
 add_reading(
     "m20.fig3_true_class_wrong",
     "M20 section 4, Fig. 3 (f)",
@@ -196,7 +193,6 @@ def gamma_order_here() -> Evidence:
     return All.of(*(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
 
 
-# A difference over seeds; no size is printed.
 add_reading(
     "m20.gamma_too_high",
     "M20 section 4, on Fig. 4a, on CIFAR-10",

@@ -62,11 +62,7 @@ def inverse_temperature_steps() -> tuple[Step, ...]:
     )
 
 
-@add_paraphrased(
-    "m20.nll_not_convex",
-    "M20 section 6",
-    r"NLL is not a convex function of temperature.",
-)
+@add_paraphrased("m20.nll_not_convex", "M20 section 6", r"NLL is not a convex function of temperature.")
 def nll_not_convex() -> Evidence:
     """One sample of margin 1: log(1 + e^(-1/T)) at T = 2, 4, 6."""
     with balls.precision():
@@ -119,7 +115,6 @@ def _share_above(gamma: float, temper: bool, level: float = 0.99) -> np.ndarray:
     )
 
 
-# gamma = 3 minus cross-entropy on Fashion-MNIST, paired over seeds.
 add_reading(
     "m20.table6_before",
     "M20 section 6, Table 6",
@@ -134,8 +129,6 @@ add_reading(
         -1,
     ),
 )
-
-# The same with each run's own temperature, chosen as M20 does.
 add_reading(
     "m20.table6_after",
     "M20 section 6, Table 6",
@@ -166,7 +159,6 @@ def temperature_of_cross_entropy() -> Evidence:
     return paired(quantity, "about 1 to 1.8", base, focal, 1)
 
 
-# The mean over losses for each seed, paired; no size is printed.
 add_reading(
     "m20.temperature_by_ece",
     "M20 section 6, on CIFAR-10",

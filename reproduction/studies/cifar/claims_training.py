@@ -31,7 +31,8 @@ from reproduction.studies.shared.from_runs import (
 )
 from reproduction.studies.shared.scalings import temperature_by_gamma
 
-CHAPTER, FTS = "08_training", "09_focal_temperature_scaling"
+CHAPTER = "08_training"
+FTS = "09_focal_temperature_scaling"
 ECE = "adaptive-ece"
 add_quoted = Rows(CHAPTER, "quoted")
 add_paraphrased = Rows(CHAPTER, "paraphrased", needs="runs")
@@ -71,7 +72,6 @@ def _near_zero(gamma: float, column: str, within: float) -> Measurement:
     return Measurement(quantity, text, gap.estimate, 0.0, within, interval=gap, over=over_seeds(gaps_by_seed))
 
 
-# What is typical, no single data set says.
 add_quoted(
     "kk24.ce_temperature",
     "KK24 section 4.1",

@@ -12,14 +12,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.confident import CONFIDENT, confidence_where_agreed, confident_shares
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
-from reproduction.studies.shared.from_runs import (
-    SIZE,
-    paired,
-    results,
-    say_sign,
-    signed_by_seed,
-    values_by_seed,
-)
+from reproduction.studies.shared.from_runs import SIZE, paired, results, say_sign, signed_by_seed, values_by_seed
 
 CHAPTER = "16_miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)
@@ -49,13 +42,7 @@ def where_agreed() -> pd.DataFrame:
 
 
 def _against_cross_entropy(
-    name: str,
-    frame: pd.DataFrame,
-    column: str,
-    sign: int,
-    stage: str,
-    gammas: tuple[float, ...] = GAMMAS,
-    **where: str,
+    name: str, frame: pd.DataFrame, column: str, sign: int, stage: str, gammas: tuple[float, ...] = GAMMAS, **where: str
 ) -> Iterator[Measurement]:
     """For each gamma, focal minus cross-entropy at a stage, paired over seeds."""
     for gamma in gammas:
@@ -64,7 +51,6 @@ def _against_cross_entropy(
         yield paired(quantity, say_sign(sign), focal, base, sign, "claimed")
 
 
-# Shares of the test samples with a confidence of 0.99 or more; gamma = 3 is m20.table6_before's.
 add_ours(
     "m20.table6_before_here",
     "M20 section 6, on Table 6, taken further",
@@ -73,8 +59,6 @@ add_ours(
     rf"{SIZE}. For $\gamma = 3$: m20.table6_before.)",
     lambda: All.of(*_against_cross_entropy("share above 0.99", shares(), "share", -1, "before", GAMMAS[:2])),
 )
-
-# Shares of the test samples with a confidence of 0.99 or more.
 add_ours(
     "m20.table6_after_here",
     "M20 section 6, on Table 6, taken further",
@@ -97,14 +81,12 @@ def table6_right_here() -> Evidence:
     return signed_by_seed(quantity, "negative", above, -1, said="asked")
 
 
-# Mean confidences on shared mistakes, paired over seeds.
 add_ours(
     "m20.fig8_wrong_before_here",
     "M20 App. F, Fig. 8, before temperature scaling, asked of the book's networks",
     rf"{MISTAKES}, before temperature scaling, {ALIKE.format(HERE_BEFORE)}",
     lambda: All.of(*_on_mistakes("before")),
 )
-
 add_ours(
     "m20.fig8_wrong_after_here",
     "M20 App. F, Fig. 8, after temperature scaling, asked of the book's networks",

@@ -40,12 +40,6 @@ def cross_entropy_runs() -> list[Result]:
     return with_gamma(results(), 0.0)
 
 
-def by_epoch(result: Result, split: str) -> pd.DataFrame:
-    """The evaluated epochs of a run on one split, in order."""
-    history = result.history
-    return history[history["split"] == split].sort_values("epoch")
-
-
 def change(name: str, column: str, sign: int, split: str = "test", *, while_any: bool = False) -> Measurement:
     """The last evaluated epoch minus the first, over seeds, against the sign claimed.
 
@@ -56,17 +50,16 @@ def change(name: str, column: str, sign: int, split: str = "test", *, while_any:
     Raises:
         ValueError: a run has a value at fewer than two epochs.
     """
-    histories = [by_epoch(result, split)[column] for result in cross_entropy_runs()]
-    histories = [h.dropna() for h in histories] if while_any else histories
-    if (fewest := min(map(len, histories))) < 2:
+    found = [histories([result], split)[column] for result in cross_entropy_runs()]
+    found = [values.dropna() for values in found] if while_any else found
+    if (fewest := min(map(len, found))) < 2:
         raise ValueError(f"{column} must have a value at two epochs or more of each run. Got {fewest}.")
-    changes = np.array([float(h.iloc[-1] - h.iloc[0]) for h in histories])
+    changes = np.array([float(values.iloc[-1] - values.iloc[0]) for values in found])
     last = "last epoch with such a sample" if while_any else "last epoch"
     quantity = f"{name}, {last} minus fifth (Fashion-MNIST, cross-entropy)"
     return signed_by_seed(quantity, say_sign(sign), changes, sign)
 
 
-# Three changes: of all training samples, the correctly classified and the others, while there are any.
 add_reading(
     "m20.fig1_train_nll",
     "M20 section 3, Fig. 1 (a)",
@@ -79,8 +72,6 @@ add_reading(
         change("train NLL of misclassified samples", "nll_wrong", -1, "train", while_any=True),
     ),
 )
-
-# Three changes: of all test samples, the misclassified and the others.
 add_reading(
     "m20.fig1_test_nll",
     "M20 section 3, Fig. 1 (a), (b)",
@@ -103,8 +94,6 @@ add_reading(
     r"(Taken as: ECE of equal mass, by sign, " + TAKEN + ".)",
     lambda: change(ECE, "adaptive_ece", 1),
 )
-
-# Two changes.
 add_reading(
     "m20.fig1_entropies",
     "M20 section 3, Fig. 1 (b)",
@@ -138,7 +127,7 @@ def fig1_training_error() -> Evidence:
             f"16 draws the training error of an MLP whose learning rate drops, too"
         )
     rises, left = zip(
-        *(error_around_drops(by_epoch(run, "train"), run.spec.training.drops) for run in runs), strict=True
+        *(error_around_drops(histories([run], "train"), run.spec.training.drops) for run in runs), strict=True
     )
     rise = "training error between the drops, mean over the second half of the epochs minus the first"
     after = Measurement("largest training error after the second drop", "0", max(left), 0.0)
@@ -184,7 +173,7 @@ def highest_bin_share(result: Result) -> float:
 )
 def fig2_after_perfect() -> Evidence:
     """Mean confidence on training data, where every prediction is correct."""
-    rises = np.array([rise_after_perfect(by_epoch(result, "train")) for result in cross_entropy_runs()])
+    rises = np.array([rise_after_perfect(histories([result], "train")) for result in cross_entropy_runs()])
     quantity = (
         "mean training confidence, last epoch minus the first without a training error (Fashion-MNIST, cross-entropy)"
     )

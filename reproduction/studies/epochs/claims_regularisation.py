@@ -43,11 +43,8 @@ add_ours = Rows(CHAPTER, "ours", needs="runs")
 
 def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
     """A column of the training history at the first (0) or last (-1) evaluated epoch, one number a seed."""
-    values = []
-    for result in with_gamma(results(), gamma):
-        history = result.history[result.history["split"] == "train"].sort_values("epoch")
-        values.append(float(history[column].iloc[epoch]))
-    return np.array(values)
+    runs = with_gamma(results(), gamma)
+    return np.array([float(histories([run], "train")[column].iloc[epoch]) for run in runs])
 
 
 @add_reading(

@@ -32,7 +32,6 @@ def _compared(stage: str, sign: int) -> Iterator[Measurement]:
     return _of_table_6(f"share above 0.99 of {{}} {SCALED[stage]}", wide, sign)
 
 
-# Differences of printed shares.
 add_reading(
     "m20.table6_printed",
     "M20 section 6, Table 6, as printed",

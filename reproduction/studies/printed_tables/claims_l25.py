@@ -29,7 +29,6 @@ add_reading = Rows(CHAPTER, "our reading")
 add_ours = Rows(CHAPTER, "ours")
 
 
-# Counted in the four printed tables.
 add_reading(
     "l25.fcl_overall_lower",
     "L25 section 5.1.1, Tables 4 to 7",
@@ -39,8 +38,6 @@ add_reading(
     headline="overall FCL has the lowest ECE of seven losses before scaling, in the printed tables",
     instead=lambda _: rows_won_in_words("L25", "Table 4", "fcl"),
 )
-
-# Ranks in the four printed tables.
 add_reading(
     "l25.fcl_among_lowest",
     "L25 section 5.1.1, Tables 4 to 7",
@@ -48,8 +45,6 @@ add_reading(
     "in most rows of the printed tables.)",
     lambda: All.of(*(rows_won("L25", table, "post", "fcl", among=2) for table in TABLES)),
 )
-
-# Counted in the printed table.
 add_ours(
     "l25.fcl_mostly_lower",
     "L25 Table 4, row by row",
@@ -145,7 +140,6 @@ def errors_rows() -> Evidence:
     return All.of(rows_won("L25", "error", "pre", "fcl", 9), *by_dataset)
 
 
-# Counted in the printed table, each data set for itself.
 add_reading(
     "l25.auroc_highest",
     "L25 section 5.4",
@@ -194,7 +188,6 @@ add_reading(
         *(rows_changed_no_more("L25", table, "fcl", "flsd-53") for table in TABLES),
     ),
 )
-
 add_ours(
     "l25.minimal_change_rows",
     "L25 section 5.5.3, row by row",
@@ -214,15 +207,12 @@ add_ours(
         size_of_change("L25", "Table 4", "flsd-53", "median", 0.615),
     ),
 )
-
-# Every row of the printed table.
 add_quoted(
     "l25.l2_lower",
     "L25 App. A.15, Table 8",
     r"'We observe that L2 consistently achieves lower ECE' than L1 'across different architectures'.",
     lambda: rows_lower("L25", "Table 8", "ece", "fcl", "fcl-l1", 8),
 )
-
 add_ours(
     "l25.l2_errors",
     "L25 Table 8, its errors",
@@ -291,7 +281,6 @@ def lambda_selected() -> Evidence:
     )
 
 
-# Counted in the printed table; a remark names the other rows.
 add_reading(
     "l25.overconfident_printed",
     "L25 section 1, asked of its Table 4",

@@ -40,7 +40,6 @@ def flsd_broadly_lowest() -> Evidence:
     return AsPrinted.of(*(rows_won("M20", table, stage, "flsd-53") for table in tables for stage in stages))
 
 
-# Counted in the printed table.
 add_ours(
     "m20.flsd_outperforms_most",
     "M20 Table 1, row by row",
@@ -50,8 +49,6 @@ add_ours(
         rows_won("M20", "Table 1", "pre", "flsd-53", 7), rows_won("M20", "Table 1", "post", "flsd-53", 9)
     ),
 )
-
-# Counted in the printed table; a remark names the rows that are not so.
 add_reading(
     "m20.almost_all_cases",
     "M20 section 7, Table 1",
@@ -140,7 +137,6 @@ def least_error() -> Evidence:
     return AsPrinted.of(*(rows_where(quantity.format(of), found, count) for of, found, count in parts))
 
 
-# Table 3 holds the authors' own results alone.
 add_quoted(
     "m20.state_of_the_art",
     "M20 section 6, Table 3",

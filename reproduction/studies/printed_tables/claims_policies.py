@@ -86,7 +86,6 @@ def gamma_order_counted() -> Evidence:
     )
 
 
-# Counted in the printed tables.
 add_reading(
     "m20.sample_wise_53_better",
     "M20 section 6, Tables 7 and 8",
@@ -95,14 +94,12 @@ add_reading(
     r"8, before and after temperature scaling.)",
     lambda: AsPrinted.of(*(_lower(metric, stage, "flsd-53", "flsd-532") for metric in ECES for stage in STAGES)),
 )
-
 add_reading(
     "m20.schedule_532_before",
     "M20 section 6, Tables 7 and 8",
     SCHEDULE_532.format("before temperature scaling. For that after it: m20.schedule_532_after"),
     lambda: AsPrinted.of(*(_lower(metric, "pre", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
 )
-
 add_reading(
     "m20.schedule_532_after",
     "M20 section 6, Tables 7 and 8",
@@ -129,7 +126,6 @@ def schedule_532_counted() -> Evidence:
     )
 
 
-# No result on validation data is printed.
 add_quoted(
     "m20.policies_on_validation",
     "M20 section 5",
@@ -186,7 +182,6 @@ def best_of_all_counted() -> Evidence:
     return AsPrinted.of(*parts)
 
 
-# Means of printed numbers.
 add_reading(
     "m20.other_focal_competitive",
     "M20 section 6, Tables 4 and 5",

@@ -41,7 +41,6 @@ def _within(metric: str, low_high: tuple[float, float], *losses: str) -> pd.Seri
     )
 
 
-# Counted in the printed tables.
 add_reading(
     "m20.temperatures_sample_dependent",
     "M20 section 6, Tables 1 and 2",

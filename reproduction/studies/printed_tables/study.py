@@ -75,11 +75,7 @@ def count_best(frame: pd.DataFrame, paper: str, table: str, losses: list[str] | 
 
 
 def correlate_orders(
-    frame: pd.DataFrame,
-    paper: str,
-    pairs: Sequence[tuple[Column, Column]],
-    permutations: int = 2000,
-    seed: int = 0,
+    frame: pd.DataFrame, paper: str, pairs: Sequence[tuple[Column, Column]], permutations: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
     """Kendall's tau between the orders that two columns give the losses: mean over networks, then over data sets.
 

@@ -24,12 +24,7 @@ from reproduction.studies.shared import miscalibration, scalings
 from reproduction.studies.shared.miscalibration import eces_if_calibrated
 from reproduction.studies.shared.over_seeds import say_seeds
 from reproduction.studies.shared.printed_effects import PrintedEffect
-from reproduction.studies.shared.recorded import (
-    load_whole_seeds,
-    read_planned,
-    read_whole_seeds,
-    read_written,
-)
+from reproduction.studies.shared.recorded import load_whole_seeds, read_planned, read_whole_seeds, read_written
 from reproduction.studies.shared.written_contrasts import (
     ECES,
     are_apart,

@@ -50,8 +50,7 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
     apart = _settings_apart([result.spec for result in runs])
     for result in runs:
         spec, labels, logits = result.spec, result.test.labels, result.test.logits.astype(np.float64)
-        run = {"dataset": spec.dataset, "model": spec.model, "loss": spec.label, "gamma": spec.gamma, "seed": spec.seed}
-        run |= {name: value for name, value in _settings(spec).items() if name in apart}
+        run = run_columns(spec) | {name: value for name, value in _settings(spec).items() if name in apart}
         for method, objective in scalings:
             chosen = {"method": method, "objective": objective, "temperature": 1.0, "calibration_gamma": 0.0}
             if method == "none":
@@ -69,6 +68,11 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
 def run_key(spec: Spec) -> tuple[str, str, str, int]:
     """What tells a run from others in tables: RUN."""
     return spec.dataset, spec.model, spec.label, spec.seed
+
+
+def run_columns(spec: Spec) -> dict[str, Any]:
+    """Columns that say of which run a row is."""
+    return {"dataset": spec.dataset, "model": spec.model, "loss": spec.label, "gamma": spec.gamma, "seed": spec.seed}
 
 
 def _settings(spec: Spec) -> dict[str, Any]:
@@ -141,7 +145,7 @@ def by_scaling(table: pd.DataFrame, metric: str) -> dict[str, pd.DataFrame]:
     found = summarise(table).query("metric == @metric and objective in ['', @metric]")
     order = table["loss"].unique()
     by_loss = found.set_index(["method", "loss"])[["mean", "sd"]]
-    return {label: by_loss.loc[method].reindex(order) for method, label in _SCALED_AS.items()}
+    return {label: by_loss.xs(method).reindex(order) for method, label in _SCALED_AS.items()}
 
 
 def say_seeds(there: int, planned: int | None = None) -> str:

@@ -249,10 +249,7 @@ def say_by_other_eces(compared: pd.DataFrame) -> str:
 
 
 def compare_small_with_large(
-    contrasts: Iterable[Contrast],
-    small: pd.DataFrame,
-    large: pd.DataFrame,
-    of_small: Iterable[Contrast] = (),
+    contrasts: Iterable[Contrast], small: pd.DataFrame, large: pd.DataFrame, of_small: Iterable[Contrast] = ()
 ) -> pd.DataFrame:
     """What small runs suggested beside what large ones show, for the contrasts whose losses they have.
 
@@ -272,10 +269,7 @@ def compare_small_with_large(
     there = [pair for pair in pairs if all(c.losses <= set(t["loss"]) for c, t in zip(pair, tables, strict=True))]
     one, two = (evaluate_contrasts(table, [pair[k] for pair in there]) for k, table in enumerate(tables))
     suggested, shown = ((f["low"] > 0).astype(int) - (f["high"] < 0) for f in (one, two))
-    apart = np.array(
-        [_apart(*pair) for pair in zip(_as_means(one), _as_means(two), strict=True)],
-        dtype=bool,
-    )
+    apart = np.array([_apart(*pair) for pair in zip(_as_means(one), _as_means(two), strict=True)], dtype=bool)
     cases = (shown == suggested, shown == -suggested, apart, ~apart)
     words = np.select([*((suggested != 0) & case for case in cases), shown != 0], FINDINGS[:-1], FINDINGS[-1])
     columns = ["difference", "low", "high", "seeds"]
@@ -357,21 +351,20 @@ def compare_data_sets(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         ValueError: no loss but cross-entropy that all have, or none with cross-entropy.
     """
     asked = "metric == 'ece' and method == 'none'"
-    found = {title: paired_contrast(table.query(asked), "loss", "cross-entropy") for title, table in tables.items()}
-    shared = set.intersection(*(set(own["loss"]) for own in found.values()))
-    if not shared:
+    found = {
+        title: paired_contrast(table.query(asked), "loss", "cross-entropy").set_index("loss")
+        for title, table in tables.items()
+    }
+    rows = {}
+    for loss in next(iter(found.values())).index:
+        if all(loss in own.index for own in found.values()):
+            first, *others = (_as_means(own.loc[[loss]])[0] for own in found.values())
+            changes = [Interval(0, 0, 0), *(subtract_means(other, first) for other in others)]
+            for title, own, change in zip(found, (first, *others), changes, strict=True):
+                numbers = own.estimate, own.low, own.high, (own.degrees or 0) + 1
+                rows[loss, title] = (*numbers, *astuple(change)[:3])
+    if not rows:
         raise ValueError(f"tables must have a loss beside cross-entropy in common. Got none in {', '.join(tables)}.")
-    rows: dict[tuple[str, str], Interval] = {}
-    for title, differences in found.items():
-        kept = differences[differences["loss"].isin(shared)]
-        rows |= {(loss, title): mean for loss, mean in zip(kept["loss"], _as_means(kept), strict=True)}
-    first = {loss: interval for (loss, title), interval in rows.items() if title == next(iter(tables))}
-    numbers = []
-    for (loss, _), own in rows.items():
-        change = Interval(0, 0, 0) if own is first[loss] else subtract_means(own, first[loss])
-        numbers.append((own.estimate, own.low, own.high, (own.degrees or 0) + 1, *astuple(change)[:3]))
     index = pd.MultiIndex.from_tuples(list(rows), names=["loss", "data set"])
-    together = pd.DataFrame(
-        numbers, index, ["difference", "low", "high", "seeds", "change", "change_low", "change_high"]
-    )
-    return together.reindex(pd.MultiIndex.from_product([first, tables], names=index.names))
+    columns = ["difference", "low", "high", "seeds", "change", "change_low", "change_high"]
+    return pd.DataFrame(list(rows.values()), index, columns)

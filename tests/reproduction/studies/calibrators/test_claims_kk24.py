@@ -6,15 +6,8 @@ from focal_lib.calibration.methods import build
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.ledger import Verdict, find, ledger
 from reproduction.studies.calibrators import claims_kk24 as open_questions
-from reproduction.studies.calibrators.architectures import (
-    ARCHITECTURE_CONTRASTS,
-    contrasts_by_network,
-)
-from reproduction.studies.calibrators.calibrators_compared import (
-    CALIBRATOR_CONTRASTS,
-    LOSSES,
-    compare_penalties,
-)
+from reproduction.studies.calibrators.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
+from reproduction.studies.calibrators.calibrators_compared import CALIBRATOR_CONTRASTS, LOSSES, compare_penalties
 from reproduction.studies.shared.from_runs import measure_among
 from reproduction.studies.shared.recorded import load_recorded, read_table
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts

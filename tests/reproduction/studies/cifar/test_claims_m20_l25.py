@@ -127,8 +127,7 @@ def planted(by_the_mean, clipped, seeds):
 
 
 @pytest.mark.parametrize(
-    ("by_the_mean", "clipped", "verdict"),
-    [(5.0, 2.0, Verdict.REPRODUCED), (2.0, 5.0, Verdict.NOT_REPRODUCED)],
+    ("by_the_mean", "clipped", "verdict"), [(5.0, 2.0, Verdict.REPRODUCED), (2.0, 5.0, Verdict.NOT_REPRODUCED)]
 )
 def test_whether_the_steps_favour_focal_loss(records, by_the_mean, clipped, verdict):
     records.update(planted(by_the_mean, clipped, 4))

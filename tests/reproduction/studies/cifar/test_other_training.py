@@ -9,11 +9,7 @@ from scipy import stats
 from scipy.special import softmax
 
 from focal_lib.metrics.bins import ece
-from reproduction.studies.cifar.other_training import (
-    compare_by_seed,
-    compare_run_with_seeds,
-    compare_training,
-)
+from reproduction.studies.cifar.other_training import compare_by_seed, compare_run_with_seeds, compare_training
 from reproduction.studies.shared import over_seeds
 
 

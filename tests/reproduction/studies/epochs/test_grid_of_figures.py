@@ -11,12 +11,8 @@ from reproduction.engine.spec import Spec
 from reproduction.engine.store import RunMissing
 from reproduction.ledger import Unchecked, Verdict
 from reproduction.studies.cifar import claims_focal_training as focal_training
-from reproduction.studies.epochs import (
-    claims_overfitting as overfitting,
-)
-from reproduction.studies.epochs import (
-    claims_regularisation as regularisation,
-)
+from reproduction.studies.epochs import claims_overfitting as overfitting
+from reproduction.studies.epochs import claims_regularisation as regularisation
 from reproduction.studies.shared import from_runs
 
 CLAIMS = [

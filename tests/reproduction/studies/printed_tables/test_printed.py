@@ -10,14 +10,7 @@ from scipy import stats
 
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from reproduction.checkout import ROOT
-from reproduction.studies.printed_tables import (
-    kk24_table1,
-    l25_table9,
-    m20_fig8,
-    m20_table6,
-    printed_tables,
-    study,
-)
+from reproduction.studies.printed_tables import kk24_table1, l25_table9, m20_fig8, m20_table6, printed_tables, study
 from reproduction.studies.shared.printed_effects import compare_with_printed
 
 CELLS = printed_tables()

@@ -10,42 +10,17 @@ from reproduction.checkout import ROOT
 from reproduction.engine.grids import read_grid
 from reproduction.studies.calibrators.record import COMPARED
 from reproduction.studies.shared.over_seeds import SCALINGS, measure
-from reproduction.studies.shared.recorded import (
-    SEARCHED,
-    load_recorded,
-    load_whole_seeds,
-    read_table,
-    read_whole_seeds,
-)
+from reproduction.studies.shared.recorded import SEARCHED, load_recorded, load_whole_seeds, read_table, read_whole_seeds
 from tests.quick import first_is_quick
 from workflow.dependencies import modules_used, sources
 
-WITHOUT_RUNS = {  # tables alone
-    "advice",
-    "fcl-networks",
-    "human-labels",
-    "landscape",
-    "open-questions",
-    "speed",
-    "texts",
-    "unknown-inputs",
-    "watch",
-    "where-it-looks",
-}
-UNFINISHED: set[str] = set()  # recorded run by run: some of its grid's, and a table of these
+KEPT = [path for path in (ROOT / "results").iterdir() if path.is_dir()]
+WITHOUT_RUNS = {path.name for path in KEPT if not any(path.glob("*/spec.json"))}  # tables alone
 KEPT_IN_PART = {"cifar10-resnet8": {"cross-entropy", "focal 5"}}  # losses whose logits are kept; the table has all
-NOT_SEARCHED = {  # asked for steps, length or precision alone; kept in part
-    "cifar10-bf16-gpu",
-    "cifar10-clipped",
-    "cifar10-float32-gpu",
-    "cifar10-long",
-    "cifar10-long-fresh",
-    "cifar10-precision",
-    "cifar10-resnet8",
-}
-FOLDERS = sorted(
-    p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS | KEPT_IN_PART.keys()
-)
+# asked for steps, length or precision alone; kept in part
+NOT_SEARCHED = {"cifar10-bf16-gpu", "cifar10-clipped", "cifar10-float32-gpu", "cifar10-precision", "cifar10-resnet8"}
+NOT_SEARCHED |= {"cifar10-long", "cifar10-long-fresh"}
+FOLDERS = sorted({path.name for path in KEPT} - WITHOUT_RUNS - KEPT_IN_PART.keys())
 KEY = ["model", "loss", "seed", "method", "objective", "metric"]
 
 
@@ -53,8 +28,8 @@ KEY = ["model", "loss", "seed", "method", "objective", "metric"]
 def test_runs_are_whole_and_their_table_is_theirs(folder):
     planned = {s.digest for s in read_grid(ROOT / "workflow" / "grids" / f"{folder}.yaml")}
     kept = {p.name for p in (ROOT / "results" / folder).iterdir() if p.is_dir()}
-    assert kept <= planned if folder in UNFINISHED else kept == planned
-    results = load_recorded(folder, part=folder in UNFINISHED)  # checksums
+    assert kept == planned
+    results = load_recorded(folder)  # checksums
     table = read_table(folder)
     assert len(table) == len(results) * len(SCALINGS) * len(METRICS)
     last = measure(results[-1:])
@@ -66,18 +41,10 @@ def test_a_clone_stays_small():
     assert sum(path.stat().st_size for path in (ROOT / "results").rglob("*") if path.is_file()) < 120e6
 
 
-@pytest.mark.parametrize("folder", sorted(UNFINISHED))
-def test_what_is_called_unfinished_lacks_a_run(folder):
-    planned = {s.digest for s in read_grid(ROOT / "workflow" / "grids" / f"{folder}.yaml")}
-    assert planned - {p.name for p in (ROOT / "results" / folder).iterdir()}
-
-
 @pytest.mark.parametrize("folder", first_is_quick(FOLDERS))
 def test_table_holds_what_the_fits_of_today_give(folder):
     """By NLL, which is quick, of every third run: a table from before a change of the fit shows here."""
-    fitted = measure(
-        load_recorded(folder, part=folder in UNFINISHED)[::3], [s for s in SCALINGS if s[1] in ("", "nll")]
-    )
+    fitted = measure(load_recorded(folder)[::3], [s for s in SCALINGS if s[1] in ("", "nll")])
     require_on_record(folder, fitted, "value", "temperature", "calibration_gamma")
 
 
@@ -165,9 +132,8 @@ def test_runs_and_rows_of_whole_seeds_are_the_same(folder):
     table, runs = read_whole_seeds(folder), load_whole_seeds(folder)
     rows = table[["loss", "seed"]].drop_duplicates().itertuples(index=False, name=None)
     assert sorted(rows) == sorted({(run.spec.label, run.spec.seed) for run in runs})
-    if folder not in UNFINISHED:
-        pd.testing.assert_frame_equal(table, read_table(folder))
-        assert len(runs) == len(load_recorded(folder))
+    pd.testing.assert_frame_equal(table, read_table(folder))
+    assert len(runs) == len(load_recorded(folder))
 
 
 def test_what_is_not_recorded_is_named():

@@ -1,4 +1,4 @@
-"""Contrasts on tables made up: differences by hand, what is corrected, and other ECEs."""
+"""Contrasts on tables made up: differences by hand, what is corrected, other ECEs, another data set."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from focal_lib.metrics.intervals import t_interval
+from focal_lib.metrics.intervals import Interval, t_interval
 from focal_lib.metrics.significance import smallest_effect
 from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Contrast, Setting
@@ -16,6 +16,7 @@ from reproduction.studies.shared.over_seeds import SCALINGS
 from reproduction.studies.shared.written_contrasts import (
     ECES,
     FINDINGS,
+    compare_data_sets,
     compare_eces,
     compare_small_with_large,
     difference_by_seed,
@@ -27,6 +28,7 @@ from reproduction.studies.shared.written_contrasts import (
     primary_contrast,
     say_by_other_eces,
     say_what_is_compared,
+    subtract_means,
 )
 
 AFTER = {"focal": ("focal-temperature", "adaptive-ece"), "plain": ("temperature", "adaptive-ece")}
@@ -104,12 +106,8 @@ def test_other_eces_that_say_something_else_are_named():
     found = compare_eces(table, [contrast("focal 1")]).set_index("metric")
     assert found.loc[found["own"]].index.tolist() == ["adaptive-ece"]
     # another sign, the contrast's own, not significant, the same
-    assert found["apart"].to_dict() == {
-        "ece": True,
-        "adaptive-ece": False,
-        "classwise-ece": True,
-        "smooth-ece": False,
-    }
+    expected = {"ece": True, "adaptive-ece": False, "classwise-ece": True, "smooth-ece": False}
+    assert found["apart"].to_dict() == expected
     assert compare_eces(table, [replace(contrast("focal 1"), metric="nll")]).empty
     others = found[~found["own"]]
     assert say_by_other_eces(others) == "by 2 of the 3 other ECEs it is not so"
@@ -294,13 +292,53 @@ def test_a_contrast_says_what_is_subtracted_from_what():
         "FLSD-53 minus cross-entropy, as trained": (*trained.values(),),
         "mean over 2 losses, temperature by ECE minus temperature by NLL": (by_ece, by_nll),
         "mean over 2 losses, temperature minus as trained": (by_ece, Setting(by_ece.losses)),
-        "mean over 2 losses after a temperature minus cross-entropy as trained": (
-            by_ece,
-            trained["cross-entropy"],
-        ),
+        "mean over 2 losses after a temperature minus cross-entropy as trained": (by_ece, trained["cross-entropy"]),
     }
     for said, (ours, theirs) in made_of.items():
         assert say_what_is_compared(Contrast("t", "n", "ece", ours, theirs, -1)) == said
     ours, theirs = (replace(setting, method="temperature", objective="nll") for setting in trained.values())
     said = say_what_is_compared(Contrast("t", "n", "ece", ours, theirs, -1))
     assert said == "FLSD-53 minus cross-entropy, after a temperature by NLL"
+
+
+FIRST = {"cross-entropy": [2.6, 2.5, 2.9, 2.7], "focal 3": [7.9, 7.1, 7.4, 7.0], "focal 1": [1.9, 2.2, 2.0, 2.1]}
+SECOND = {"focal 3": [2.7, 2.5], "cross-entropy": [6.7, 7.7]}
+
+
+def _table(values, dataset):
+    rows = [(loss, seed, value) for loss, own in values.items() for seed, value in enumerate(own)]
+    table = pd.DataFrame(rows, columns=["loss", "seed", "value"])
+    return table.assign(dataset=dataset, model="mlp", method="none", objective="", metric="ece")
+
+
+def test_each_data_set_has_its_t_interval_and_the_change_has_welchs():
+    found = compare_data_sets({"ten": _table(FIRST, "cifar10"), "hundred": _table(SECOND, "cifar100")})
+    assert list(found.index) == [("focal 3", "ten"), ("focal 3", "hundred")]  # focal 1 is on one of them
+    one, two = (np.subtract(values["focal 3"], values["cross-entropy"]) for values in (FIRST, SECOND))
+    for title, values in (("ten", one), ("hundred", two)):
+        row, wanted = found.loc["focal 3", title], stats.ttest_1samp(values, 0).confidence_interval()
+        assert row["difference"] == pytest.approx(values.mean())
+        assert (row["low"], row["high"]) == pytest.approx((wanted.low, wanted.high))
+        assert row["seeds"] == len(values)
+    row, wanted = found.loc["focal 3", "hundred"], stats.ttest_ind(two, one, equal_var=False).confidence_interval()
+    assert row["change"] == pytest.approx(two.mean() - one.mean())
+    assert (row["change_low"], row["change_high"]) == pytest.approx((wanted.low, wanted.high))
+    assert tuple(found.loc["focal 3", "ten"][["change", "change_low", "change_high"]]) == (0, 0, 0)
+
+
+def test_of_one_seed_there_is_no_interval():
+    second = {loss: values[:1] for loss, values in SECOND.items()}
+    found = compare_data_sets({"ten": _table(FIRST, "cifar10"), "hundred": _table(second, "cifar100")})
+    row = found.loc["focal 3", "hundred"]
+    assert row["change"] == pytest.approx(2.7 - 6.7 - np.mean(np.subtract(FIRST["focal 3"], FIRST["cross-entropy"])))
+    assert np.isnan([row["low"], row["high"], row["change_low"], row["change_high"]]).all()
+
+
+def test_means_without_spread_differ_by_what_they_are_apart():
+    assert subtract_means(t_interval([1.5, 1.5]), t_interval([1.0, 1.0])) == Interval(0.5, 0.5, 0.5, "t")
+
+
+def test_no_loss_in_common_is_refused():
+    tables = {"ten": _table(FIRST, "cifar10"), "hundred": _table({"cross-entropy": [1, 2], "mmce": [1, 2]}, "cifar100")}
+    with pytest.raises(ValueError, match=r"a loss beside cross-entropy in common\. Got none in ten, hundred"):
+        compare_data_sets(tables)
