@@ -82,6 +82,7 @@ def test_apt_failure_is_a_reason_not_a_crash(monkeypatch, tmp_path):
         (gzip.compress(b"abc" * 99)[:-8] + 8 * b"x", r"x.gz must be a whole gzip file. Got "),
         (b"no gzip", r"x.gz must be a whole gzip file. Got "),
     ],
+    ids=["no IDX", "cut", "no end", "another checksum", "no gzip"],
 )
 def test_damaged_idx(tmp_path, content, message):
     (tmp_path / "x.gz").write_bytes(content)

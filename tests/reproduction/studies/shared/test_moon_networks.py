@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from focal_lib.losses.focal_calibration import FocalCalibrationLoss
+from focal_lib.losses.focal import FocalCalibrationLoss
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
