@@ -1,19 +1,22 @@
-"""KK24 Figs. 2, 5, 6, 7: how close the map is to a temperature."""
+"""KK24 Figs. 2, 5, 6, 7: how close the map is to a temperature; section 6: both together keep the predicted class."""
 
 from __future__ import annotations
 
 import functools
 
 import numpy as np
+import sympy as sp
 
 from focal_lib.theory.closest_temperature import PAPER_CUBE, SIMPLEX, ClosestTemperature, closest_temperature, fit_line
 from focal_lib.theory.largest_deviation import DeviationSearch
 from focal_lib.theory.temperature_bounds import temperature_bounds
 from reproduction.ledger.certificates import balls
-from reproduction.ledger.evidence import All, Counterexample, Evidence, Search
+from reproduction.ledger.evidence import All, Counterexample, Evidence, Search, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
+from reproduction.theorems import symbols
+from reproduction.theorems.lemmas import curvature, entropy_ratio, weight
 
 CHAPTER = "07_temperature_fit"
 quoted = Rows(CHAPTER, "quoted")
@@ -194,13 +197,13 @@ def temperature_below_one() -> Evidence:
     """T at gamma = 0.01 and at those of the fit is below 1 and falls from each to the next."""
     found = {0.01: closest_temperature(0.01, 3, PAPER_CUBE)} | {g: f for g, f in fits(3, PAPER_CUBE).items() if g > 0}
     temperatures = [f.temperature for f in found.values()]
-    highest, step = max(temperatures), float(np.diff(temperatures).max())
+    highest, change = max(temperatures), float(np.diff(temperatures).max())
     return All(
         (
             Measurement(
                 rf"largest $T$ of {len(found)} $\gamma$ from 0.01 to 10", "below 1", highest, holds=highest < 1
             ),
-            Measurement(r"largest change of $T$ from one $\gamma$ to the next", "negative", step, holds=step < 0),
+            Measurement(r"largest change of $T$ from one $\gamma$ to the next", "negative", change, holds=change < 0),
         )
     )
 
@@ -292,3 +295,38 @@ def tops_where_largest(gamma: float, inverse_temperature: float) -> list[float]:
     heights = np.abs(differences)
     highest = np.flatnonzero(heights >= heights.max() - SAME_HEIGHT)
     return sorted({round(float(sets.probs(int(k), int(values[k])).max()), 4) for k in highest})
+
+
+@reading(
+    "kk24.accuracy_unchanged",
+    "KK24 section 6",
+    # the gamma of calibration are those of section 5.1, -0.5 and -0.25 among them
+    r"Focal temperature scaling keeps 'the accuracy unchanged by design'. (Taken as: for every $T > 0$ and $\gamma \ge -1$ "
+    r"the classes keep the order of their scores, ties included.)",
+    chapter="09_focal_temperature_scaling",
+    formal=formal("exact", "kk24_focal_temperature_scaling_order", "kk24_accuracy_unchanged"),
+)
+def accuracy_unchanged() -> Evidence:
+    """w(x) < w(y) for two classes x < y of one distribution, x + y <= 1, where w itself need not increase."""
+    a, x, y, ratio = sp.symbols("a x y b", positive=True)  # gamma = -a
+    v = (1 - a) * sp.log(x) + a * sp.log(x * (1 - x))
+    return derivation(
+        *weight.lagrange_steps()[1:],
+        step(
+            r"$w(q) = \frac{q}{(1-q)^\gamma(1+\gamma b)}$; for $\gamma \ge 0$ it increases, as $w' = L''/L'^2$ (Prop. 1)",
+            (-sp.diff(symbols.focal_loss(), symbols.q) * symbols.weight(), 1),
+        ),
+        *curvature.convexity_proof().steps,
+        step(
+            r"$\gamma = -a$, $0 < a \le 1$: $w = \frac{q(1-q)^a}{1-ab}$, and $\log\big(q(1-q)^a\big) = (1-a)\log q + a\log(q(1-q))$",
+            (sp.expand_log(sp.log(x) + a * sp.log(1 - x) - v, force=True), 0),
+        ),
+        step(
+            r"$y(1-y) - x(1-x) = (y-x)(1-x-y) \ge 0$: the numerator does not fall from $x$ to $y$",
+            (y * (1 - y) - x * (1 - x), (y - x) * (1 - x - y)),
+        ),
+        *entropy_ratio.sign_steps(),
+        entropy_ratio.limit_step(r"$b < 1$: it increases, to", 1),
+        step(r"so $1 - ab > 0$ falls in $b$, and $w(x) < w(y)$", (sp.diff(1 - a * ratio, ratio), -a)),
+        remark=r"Division by $T > 0$, the softmax and the normalisation of $w$ keep the order, too: the predicted class is the same.",
+    )

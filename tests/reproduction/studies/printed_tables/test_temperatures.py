@@ -10,7 +10,7 @@ from reproduction.ledger.judgement import Verdict
 from reproduction.studies.cifar import claims_training as claims_fts
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.theorems import symbols
-from reproduction.theorems.kk24 import prop4, temperature_fit
+from reproduction.theorems.kk24 import temperature_fit
 
 
 def test_a_temperature_that_rises_is_seen(monkeypatch):
@@ -35,10 +35,10 @@ def test_printed_temperatures_are_in_the_order_of_gamma(monkeypatch):
 
 
 def test_a_weight_that_is_not_the_maps_keeps_no_order(monkeypatch):
-    assert prop4.accuracy_unchanged().verdict == Verdict.PROVED
+    assert temperature_fit.accuracy_unchanged().verdict == Verdict.PROVED
     weight = symbols.weight
     monkeypatch.setattr(symbols, "weight", lambda q=symbols.q: weight(q) * sp.exp(q))
-    assert prop4.accuracy_unchanged().verdict == Verdict.FAILED
+    assert temperature_fit.accuracy_unchanged().verdict == Verdict.FAILED
 
 
 def test_of_two_hills_as_high_the_one_nearer_to_a_corner_is_judged(monkeypatch):
