@@ -97,10 +97,6 @@ def test_the_checkpoint_goes_when_all_else_is_on_the_disk(small, tmp_path, disk_
     assert seen == ["folder", *of_files, "gone checkpoint"]  # the first of the folder of runs
 
 
-def test_same_spec_same_numbers(small, tmp_path):
-    assert_same(run(small(), tmp_path / "a"), run(small(), tmp_path / "b"))
-
-
 @pytest.mark.parametrize("dies_at", [1, 3])
 def test_resumed_run_is_bitwise_the_uninterrupted_one(small, tmp_path, killed, epochs, dies_at):
     spec = small(gamma=1.0)
