@@ -54,7 +54,7 @@ def check_runs(specs: Iterable[Spec], *, files: bool = True) -> None:
 
 
 def _check(spec: Spec, count: Callable[[str], int | None] | None) -> None:
-    from focal_lib.losses.base import build
+    from focal_lib.losses.by_name import build
     from reproduction.engine.fit import check_recipe
     from reproduction.engine.models import check_model
 

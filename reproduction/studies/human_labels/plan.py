@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from focal_lib.losses.base import build
+from focal_lib.losses.by_name import build
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.studies.human_labels.networks import NETWORKS
 from reproduction.studies.human_labels.targets import KINDS
@@ -25,7 +25,7 @@ class Plan:
     """
 
     model: str
-    loss: str  # a name of losses.base
+    loss: str  # a name of losses.by_name
     gamma: float = 0.0
     lam: float = 0.0
     labels: str = "drawn"
