@@ -119,7 +119,7 @@ def test_a_loss_is_built_named_drawn_and_refused_without_its_parameter(call):
         "-c",
         """if True:
         import torch
-        from focal_lib.losses.base import build
+        from focal_lib.losses.by_name import build
         from focal_lib.plots.colours import colour_of
         from reproduction.engine.spec import Spec
         from reproduction.pages.tables import in_words

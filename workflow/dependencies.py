@@ -97,7 +97,7 @@ def _used(path: Path) -> set[str]:
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in packages:
             found.add(_defining(packages[node.value.id], node.attr))
-    if path == _path("focal_lib.losses.base"):  # imports them by the names in their records
+    if path == _path("focal_lib.losses.by_name"):  # imports them by the names in their records
         found |= {f"focal_lib.losses.{record.source.split('.')[0]}" for record in LOSS_RECORDS.values()}
     return found
 

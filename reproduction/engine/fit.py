@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from focal_lib.losses.base import build
+from focal_lib.losses.by_name import build
 from reproduction.engine import data, models
 from reproduction.engine.data.dataset import Dataset, Kind, Split
 from reproduction.engine.monitor import summary

@@ -42,7 +42,7 @@ def check_runs(specs: Iterable[Spec], *, data: bool = True) -> None:
     """
     import torch
 
-    from focal_lib.losses.base import build
+    from focal_lib.losses.by_name import build
     from reproduction.engine.fit import check_recipe
     from reproduction.engine.models import check_model
     from reproduction.engine.step import pick_way

@@ -69,13 +69,6 @@ class EceSurface:
         self.evaluations = 0
         self._last_crossing = 120  # T = 1.2 on KK24's grid; then that of the gamma before
 
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    @property
-    def classes(self) -> int:
-        return self._samples.classes
-
     def confidence(self, gamma: float, temperature: float) -> np.ndarray:
         """Top probability after temperature scaling and the focal calibration map, (n,)."""
         return self._evaluate(gamma, temperature)[0]
@@ -114,7 +107,7 @@ class EceSurface:
             value = self._ece(confidence)
             visited.append((value, float(temperatures[index])))
             best = min(best, value)
-            low, high = top_probability_bounds(logit_top, confidence, gamma, self.classes)
+            low, high = top_probability_bounds(logit_top, confidence, gamma, self._samples.classes)
             return self._samples.mean(low), self._samples.mean(high)
 
         for index in range(crossing, len(temperatures)):  # warmer: confidence falls

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from focal_lib.loss_records import LOSS_RECORDS
-from focal_lib.losses.base import LogitLoss, build
+from focal_lib.losses.base import LogitLoss
+from focal_lib.losses.by_name import build
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.papers import FCL_OF_L25
 
@@ -17,7 +18,7 @@ ABSOLUTE = ((2.0, 0.5), (3.0, 0.5), (3.0, 1.5), (3.0, 4.5), (4.0, 1.5))
 
 
 class TrainedLoss(NamedTuple):
-    """A loss by its name, `losses.base`, with gamma and lambda."""
+    """A loss by its name, `losses.by_name`, with gamma and lambda."""
 
     name: str = "focal"
     gamma: float = 0.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from focal_lib.loss_records import LOSS_RECORDS
-from focal_lib.losses.base import build
+from focal_lib.losses.by_name import build
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.studies.human_labels.models import KINDS, NETWORKS
 
@@ -25,7 +25,7 @@ class Plan:
     """
 
     model: str
-    loss: str  # a name of losses.base
+    loss: str  # a name of losses.by_name
     gamma: float = 0.0
     lam: float = 0.0
     labels: str = "drawn"

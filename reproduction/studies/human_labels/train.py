@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from focal_lib.losses.base import LogitLoss, build
+from focal_lib.losses.base import LogitLoss
+from focal_lib.losses.by_name import build
 from reproduction.engine.data.tokens import UNKNOWN, balanced_tree, encode_trees
 from reproduction.engine.data.vectors import glove
 from reproduction.studies.human_labels.models import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from focal_lib.loss_records import LOSS_RECORDS
-from focal_lib.losses.base import build
+from focal_lib.losses.by_name import build
 from focal_lib.validation import check_number
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.papers import FCL_OF_L25
@@ -26,7 +26,7 @@ class Plan:
     """
 
     setting: str
-    loss: str = "focal"  # a name of losses.base
+    loss: str = "focal"  # a name of losses.by_name
     gamma: float = 0.0
     lam: float = 0.0
     seed: int = 1

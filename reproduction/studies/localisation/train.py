@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from focal_lib.losses.base import LogitLoss, build
+from focal_lib.losses.base import LogitLoss
+from focal_lib.losses.by_name import build
 from reproduction.engine import data
 from reproduction.engine.data.dataset import Split
 from reproduction.engine.data.images import CLASSES

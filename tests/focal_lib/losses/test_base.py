@@ -18,7 +18,8 @@ from focal_lib.losses import (
     ProperFocalLoss,
     ScheduledFocalLoss,
 )
-from focal_lib.losses.base import TrainingLoss, build
+from focal_lib.losses.base import TrainingLoss
+from focal_lib.losses.by_name import build
 
 LOSSES = (
     *(

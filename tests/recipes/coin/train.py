@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from focal_lib.losses.base import build
+from focal_lib.losses.by_name import build
 
 HEADS, THROWS = 0.7, 1000
 

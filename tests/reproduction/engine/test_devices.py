@@ -8,7 +8,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from focal_lib.loss_records import LOSS_RECORDS
-from focal_lib.losses.base import build
+from focal_lib.losses.by_name import build
 from focal_lib.losses.focal import FocalLoss
 from reproduction.engine import models
 from reproduction.engine.recipes import RECIPES

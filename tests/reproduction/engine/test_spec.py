@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from focal_lib.losses.base import build
+from focal_lib.losses.by_name import build
 from reproduction.checkout import ROOT
 from reproduction.engine.grids import make_spec, read_grid
 from reproduction.engine.recipes import PRECISIONS, RECIPES

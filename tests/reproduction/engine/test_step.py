@@ -9,7 +9,7 @@ import torch
 from torch._dynamo.utils import counters
 
 from focal_lib.loss_records import LOSS_RECORDS
-from focal_lib.losses.base import build
+from focal_lib.losses.by_name import build
 from reproduction.engine import models, step
 from reproduction.engine.models.text import TreeLSTM
 from reproduction.engine.monitor import summary

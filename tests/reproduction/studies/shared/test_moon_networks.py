@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from focal_lib.losses.focal import FocalCalibrationLoss
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -11,6 +10,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.datasets import make_moons
 from torch import nn
 
+from focal_lib.losses.focal import FocalCalibrationLoss
 from focal_lib.theory.maps import focal_log_probs, focal_logit, inverse_focal_logit
 from focal_lib.theory.proper import focal_calibration_minimiser
 from reproduction.studies.shared.moon_networks import (
