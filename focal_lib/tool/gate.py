@@ -21,6 +21,7 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.temperature import AsGiven, MappedCalibrator
 from focal_lib.calibration.logit_sets import LogitSet, slices_of
 from focal_lib.metrics.bins import DEFAULT_BINS
+from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of
@@ -33,7 +34,6 @@ from focal_lib.validation import check_number
 INTERVALS = {"ece": ece_interval_of, "adaptive-ece": adaptive_ece_interval_of}
 UNIT = "per cent"  # of errors, intervals and limits in a Check; the option --max-ece and `limit` are fractions
 _SHOWN = 10  # slices in a sentence
-_BINS = {"ece": f"{DEFAULT_BINS} bins of equal width", "adaptive-ece": f"{DEFAULT_BINS} bins of equal mass"}
 
 
 class Outcome(IntEnum):
@@ -197,7 +197,8 @@ def check(
     whole = judged(ALL, slice(None))
     parts = sorted((judged(*one) for one in masks.items()), key=severity, reverse=True)
     outcome = max((whole, *parts), key=severity).outcome
-    words = _words(outcome, f"{metric} of {test.classes:,} classes ({_BINS[metric]})", 100 * limit, level, whole, parts)
+    what = f"{metric} of {test.classes:,} classes ({DEFAULT_BINS} bins of {METRICS[metric].bins})"
+    words = _words(outcome, what, 100 * limit, level, whole, parts)
     if calibrator is not None:
         words += " After the calibrator: this holds for new samples only if these are others than it was fitted on."
     if outcome == Outcome.PASS and test.groups is not None:

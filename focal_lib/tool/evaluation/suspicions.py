@@ -83,7 +83,7 @@ def _name(data: LogitSet, k: int) -> str:
 
 
 @dataclass(frozen=True)
-class _Pairing:
+class Pairing:
     """Statistics of predictions with labels.
 
     Attributes:
@@ -102,7 +102,7 @@ class _Pairing:
     wrong: int
 
 
-def read_pairing(data: LogitSet) -> _Pairing:
+def read_pairing(data: LogitSet) -> Pairing:
     """Compare each sample's log-probabilities, clipped at -1000 so that squares stay finite, with its label."""
     options, n, counts = data.layout == "options", len(data), np.bincount(data.labels, minlength=data.classes)
 
@@ -118,7 +118,7 @@ def read_pairing(data: LogitSet) -> _Pairing:
     gain, variance = pairs if options else _gain_and_variance(n, counts, pairs)
     away = gain / math.sqrt(variance) if variance > 0 else 0.0
     short = missing / math.sqrt(spread) if spread > 0 else math.copysign(math.inf, missing) if missing else 0.0
-    return _Pairing(float(away), float(short), predicted, int(wrong))
+    return Pairing(float(away), float(short), predicted, int(wrong))
 
 
 def _sums(shares: np.ndarray, s: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -181,7 +181,7 @@ def _of_pairing(data: LogitSet, *, fitted: bool = False) -> str:
     return never_wrong
 
 
-def _predicted_but_no_label(data: LogitSet, found: _Pairing) -> list[int]:
+def _predicted_but_no_label(data: LogitSet, found: Pairing) -> list[int]:
     """Columns that are often predicted and never a label, the most predicted one first.
 
     Often means at least 1 % of the predictions, and more than chance leaves without a hit at half the accuracy of the
@@ -204,7 +204,7 @@ def _independent(data: LogitSet, chosen: np.ndarray) -> float:
     return Design(groups=None if data.groups is None else data.groups[chosen]).effective(int(chosen.sum()))
 
 
-def _of_absent(data: LogitSet, found: _Pairing, absent: list[int]) -> str:
+def _of_absent(data: LogitSet, found: Pairing, absent: list[int]) -> str:
     first, n = absent[0], len(data)
     without = [int(k) for k in np.setdiff1d(np.arange(data.classes), [first, *data.labels])]
     others = f", nor {', '.join(_name(data, k) for k in without)}" if 0 < len(without) <= _SHOWN else ""

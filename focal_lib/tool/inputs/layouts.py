@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,7 +178,8 @@ def _classes(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str
         )
     if k < 2:
         raise ValueError(f"{what}logits must have samples, and K >= 2 columns. Got {scores.shape}.")
-    kept, notes = np.arange(n), Notes()
+    kept = np.arange(n)
+    notes: Notes = ()
     if labels.shape == (n,):
         kept, notes = _kept(labels, reading, "samples")
         labels = labels[kept]
@@ -377,7 +379,7 @@ def option_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
     return np.where(missing, np.asarray(MISSING, dtype=kind), convert(filled, given))
 
 
-_LAID_OUT = {
+_LAID_OUT: dict[Layout, Callable[[np.ndarray, np.ndarray, Reading, str], _Found]] = {
     "classes": _classes,
     "binary": _binary,
     "multi-label": _multi_label,

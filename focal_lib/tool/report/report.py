@@ -310,7 +310,7 @@ class Report:
         """Number of the differences' intervals, which hold together."""
         return int((self.differences["interval"] != "").sum())
 
-    # functions of a report
+    # functions of a Report, each with its rendering
     reliability_diagrams = figures.reliability_diagrams
     reliability_caption = figures.reliability_caption
     reliability_alt = figures.reliability_alt
