@@ -59,8 +59,8 @@ add_ours(
     lambda: All(tuple(temperature_left(setting, COMPENSATION) for setting in TWO_CLASSES)),
 )
 
-# The last epoch, or the weakest penalty.
-add_reading(
+
+@add_reading(
     "kk24.raters_overfitted",
     "KK24 abstract",
     "'[F]ocal loss pushes the model to provide under-confident predictions on the training data, resulting in being better calibrated on "
@@ -68,7 +68,10 @@ add_reading(
     "end, as KK24 do ('Results were evaluated on the last epoch'), the mean top probability of a focal model is nearer to the share of raters who say "
     "that class than that of one of cross-entropy, and the model nearer to the raters in KL, which holds more than calibration; only the second was "
     rf"written down before the runs, and of the Tree-LSTM when the other models had been seen; {SIZE}. For weights of least validation loss: kk24.raters_validated.)",
-    lambda: All(
+)
+def raters_overfitted() -> All:
+    """The last epoch, or the weakest penalty."""
+    return All(
         (
             *(size_of_gap(setting, END, -1, "printed") for setting in SETTINGS),
             *(
@@ -76,8 +79,8 @@ add_reading(
                 for setting in SETTINGS
             ),
         )
-    ),
-)
+    )
+
 
 # There is little overfitting to compensate, and the underconfidence of focal loss is left.
 add_ours(

@@ -38,14 +38,17 @@ add_quoted(
     ),
 )
 
-# How far maps spread, paired over seeds.
-add_ours(
+
+@add_ours(
     "l25.fig1_broader",
     "L25 section 5.3.1, Fig. 1, asked of other images",
     r"'For Cross Entropy, the heatmaps show broader regions of activation ... In contrast, focal loss demonstrates more concentrated regions of "
     rf"activation.' (Taken as: half of the energy of Grad-CAM lies in a smaller share of the image with focal loss. {SIZE})",
-    lambda: _maps("spread", (FOCAL, CE), sign=-1),
 )
+def fig1_broader() -> Evidence:
+    """How far maps spread, paired over seeds."""
+    return _maps("spread", (FOCAL, CE), sign=-1)
+
 
 # Energy in the box, paired over seeds.
 add_ours(

@@ -60,14 +60,17 @@ def _larger(column: str, words: str) -> All:
 add_reading = Rows(CHAPTER, "our reading")
 add_ours = Rows(CHAPTER, "ours")
 
-# Total turning of the boundary where 99 % of the samples lie, paired over seeds.
-add_reading(
+
+@add_reading(
     "l25.fig7_smoother",
     "L25 App. A.11, Fig. 7",
     r"'While the FL model generated sharp decision boundaries focusing on hard samples, the FCL model [...] produced a smoother boundary'. (Of its "
     r"form taken as: the line between the classes turns less with FCL, all its angles added.) " + SIZE,
-    lambda: _larger("turning", "total turning of the boundary in half turns"),
 )
+def fig7_smoother() -> All:
+    """Total turning of the boundary where 99 % of the samples lie, paired over seeds."""
+    return _larger("turning", "total turning of the boundary in half turns")
+
 
 # Mean slope of the probability along the boundary, paired over seeds.
 add_reading(
