@@ -41,8 +41,7 @@ from reproduction.studies.cifar.claims_m20 import CLIPPED, FRESH, HUNDRED_CLASSE
 from reproduction.studies.fcl import plan
 from reproduction.studies.fcl.measures import read_fcl
 from reproduction.studies.human_labels.contrasts import evaluate_written
-from reproduction.studies.landscape.contrasts import evaluate_by_network
-from reproduction.studies.landscape.measures import read_landscape
+from reproduction.studies.landscape.contrasts import evaluate_by_network, read_landscape
 from reproduction.studies.landscape.plan import (
     NETWORKS,
     calibration_contrasts,
