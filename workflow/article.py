@@ -50,11 +50,12 @@ from reproduction.studies.landscape.plan import (
 )
 from reproduction.studies.localisation import contrasts
 from reproduction.studies.localisation.plan import ONE, SEVERAL
-from reproduction.studies.ood.contrasts import CIFAR_SHOWN, evaluate_by_unknown
+from reproduction.studies.ood.contrasts import evaluate_by_unknown
 from reproduction.studies.ood.measures import mean_over_shifts
 from reproduction.studies.ood.plan import (
     CIFAR,
     CIFAR_SHIFTS,
+    CIFAR_SHOWN,
     FRESH_DIGITS,
     RECORDED_DIGITS,
 )
