@@ -78,7 +78,6 @@ from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure, point_figure
 from reproduction.pages.tables import captioned, in_words
 from reproduction.studies.ood.contrasts import (
-    CIFAR_SHOWN,
     detection_by_severity,
     energy_minus_probability,
     evaluate_by_unknown,
@@ -106,6 +105,7 @@ from reproduction.studies.ood.measures import (
 from reproduction.studies.ood.plan import (
     CIFAR,
     CIFAR_SHIFTS,
+    CIFAR_SHOWN,
     FRESH_DIGITS,
     RECORDED_DIGITS,
     SHIFTS,

@@ -74,6 +74,7 @@ from reproduction.studies.landscape.contrasts import (
     name_factor_intervals,
     name_factors,
     ratios_over_gamma,
+    read_landscape,
     say_places,
     say_steps,
     share_within,
@@ -83,7 +84,6 @@ from reproduction.studies.landscape.measures import (
     add_logs,
     measure_factors,
     measure_landscape,
-    read_landscape,
     relation_by_seed,
 )
 from reproduction.studies.landscape.plan import MIDDLE, NETWORKS, eigenvalue_contrasts

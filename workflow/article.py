@@ -38,8 +38,7 @@ from reproduction.studies.cifar.claims_m20_l25 import CLIPPED, FRESH, HUNDRED_CL
 from reproduction.studies.fcl import plan
 from reproduction.studies.fcl.measures import read_fcl
 from reproduction.studies.human_labels.contrasts import evaluate_written
-from reproduction.studies.landscape.contrasts import evaluate_by_network
-from reproduction.studies.landscape.measures import read_landscape
+from reproduction.studies.landscape.contrasts import evaluate_by_network, read_landscape
 from reproduction.studies.landscape.plan import (
     NETWORKS,
     calibration_contrasts,
@@ -48,11 +47,12 @@ from reproduction.studies.landscape.plan import (
 )
 from reproduction.studies.localisation import contrasts
 from reproduction.studies.localisation.plan import ONE, SEVERAL
-from reproduction.studies.ood.contrasts import CIFAR_SHOWN, evaluate_by_unknown
+from reproduction.studies.ood.contrasts import evaluate_by_unknown
 from reproduction.studies.ood.measures import mean_over_shifts
 from reproduction.studies.ood.plan import (
     CIFAR,
     CIFAR_SHIFTS,
+    CIFAR_SHOWN,
     FRESH_DIGITS,
     RECORDED_DIGITS,
 )

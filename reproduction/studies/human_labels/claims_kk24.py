@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reproduction.ledger.evidence import All
-from reproduction.ledger.ledger import Rows
+from reproduction.ledger.evidence import All, Evidence
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.studies.human_labels.contrasts import (
     NEEDS,
     SETTINGS,
@@ -11,6 +11,7 @@ from reproduction.studies.human_labels.contrasts import (
     TWO_CLASSES,
     contrast_of_raters,
     contrast_seen_afterwards,
+    in_every_setting,
     size_of_gap,
     temperature_left,
 )
@@ -30,7 +31,7 @@ add_reading(
     "The 'focal calibration map is observed to equal with the transformation that maps the outputs from focal minimizers to the true "
     rf"class probabilities'. (Taken as: after its map what a focal model says is nearer to the raters, in KL; {SIZE}, weights of least "
     "validation loss; a linear model with two and three classes, three small networks, the Tree-LSTM added when the others had been seen.)",
-    lambda: All(tuple(contrast_of_raters(setting, "focal: after its map minus as it is", -1) for setting in SETTINGS)),
+    lambda: in_every_setting("focal: after its map minus as it is", -1),
 )
 
 # The map inside the loss in place of after the model.
@@ -38,7 +39,7 @@ add_ours(
     "kk24.raters_proper_part",
     "KK24 section 3.2, after Prop. 2, taken further",
     rf"Trained with the proper part of focal loss, models are nearer to the raters (KL) than trained with focal loss. ({SIZE}.)",
-    lambda: All(tuple(contrast_of_raters(setting, "proper part minus focal", -1) for setting in SETTINGS)),
+    lambda: in_every_setting("proper part minus focal", -1),
 )
 
 # With two classes the two are nearly one function, and nothing is claimed.
@@ -59,8 +60,8 @@ add_ours(
     lambda: All(tuple(temperature_left(setting, COMPENSATION) for setting in TWO_CLASSES)),
 )
 
-
-@add_reading(
+# The last epoch, or the weakest penalty.
+add_reading(
     "kk24.raters_overfitted",
     "KK24 abstract",
     "'[F]ocal loss pushes the model to provide under-confident predictions on the training data, resulting in being better calibrated on "
@@ -68,10 +69,7 @@ add_ours(
     "end, as KK24 do ('Results were evaluated on the last epoch'), the mean top probability of a focal model is nearer to the share of raters who say "
     "that class than that of one of cross-entropy, and the model nearer to the raters in KL, which holds more than calibration; only the second was "
     rf"written down before the runs, and of the Tree-LSTM when the other models had been seen; {SIZE}. For weights of least validation loss: kk24.raters_validated.)",
-)
-def raters_overfitted() -> All:
-    """The last epoch, or the weakest penalty."""
-    return All(
+    lambda: All(
         (
             *(size_of_gap(setting, END, -1, "printed") for setting in SETTINGS),
             *(
@@ -79,31 +77,31 @@ def raters_overfitted() -> All:
                 for setting in SETTINGS
             ),
         )
-    )
-
-
-# There is little overfitting to compensate, and the underconfidence of focal loss is left.
-add_ours(
-    "kk24.raters_validated",
-    "KK24 abstract, with weights of least validation loss",
-    "With weights of least validation loss a focal model is farther from the raters (KL) than one of cross-entropy, and its mean top "
-    rf"probability farther from the share of raters who say that class. ({SIZE}; {'; '.join(SETTINGS)}; contrasts seen afterwards.)",
-    lambda: All(
-        (
-            *(size_of_gap(setting, VALIDATED, 1) for setting in SETTINGS),
-            *(contrast_seen_afterwards(setting, 1) for setting in SETTINGS),
-        )
     ),
 )
+
+
+@claim(
+    "kk24.raters_validated",
+    source="KK24 abstract, with weights of least validation loss",
+    statement="With weights of least validation loss a focal model is farther from the raters (KL) than one of cross-entropy, and its mean top "
+    rf"probability farther from the share of raters who say that class. ({SIZE}; {'; '.join(SETTINGS)}; contrasts seen afterwards.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def raters_validated() -> Evidence:
+    """There is little overfitting to compensate, and the underconfidence of focal loss is left."""
+    sizes = (size_of_gap(setting, VALIDATED, 1) for setting in SETTINGS)
+    return All((*sizes, *(contrast_seen_afterwards(setting, 1) for setting in SETTINGS)))
+
 
 # There underconfidence and overfitting compensate, and the map undoes the one.
 add_ours(
     "kk24.raters_overfitted_map",
     "KK24 abstract, taken further",
     rf"Trained on to the end, the map takes a focal model away from the raters (KL). ({SIZE}.)",
-    lambda: All(
-        tuple(contrast_of_raters(setting, "to the end: focal after its map minus as it is", 1) for setting in SETTINGS)
-    ),
+    lambda: in_every_setting("to the end: focal after its map minus as it is", 1),
 )
 
 # A proper loss finds the posterior of the labels it is given, here the majority's.

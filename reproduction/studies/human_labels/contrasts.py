@@ -7,6 +7,7 @@ import pandas as pd
 
 from focal_lib.metrics.intervals import t_interval, t_interval_if_any
 from reproduction.engine.contrasts import Contrast, Setting
+from reproduction.ledger.evidence import All
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.human_labels.measures import RECORD, name_settings
 from reproduction.studies.human_labels.plan import GAMMA, VALIDATED, losses_compared, written_contrasts
@@ -175,6 +176,11 @@ def contrast_of_raters(setting: str, name: str, sign: int, said: str = "claimed"
         ValueError: none of that name was.
     """
     return _measure(setting, find_contrast(_written(setting), name), sign, said)
+
+
+def in_every_setting(name: str, sign: int) -> All:
+    """A contrast that was written down, in every setting, against the sign claimed."""
+    return All(tuple(contrast_of_raters(setting, name, sign) for setting in SETTINGS))
 
 
 def contrast_seen_afterwards(setting: str, sign: int) -> Measurement:

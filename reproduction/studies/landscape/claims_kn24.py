@@ -13,7 +13,8 @@ from reproduction.ledger.evidence import All, Derivation, Evidence, step, step_o
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.pages.tables import in_words
-from reproduction.studies.landscape.measures import read_landscape, relation_by_seed, relation_interval
+from reproduction.studies.landscape.contrasts import read_landscape
+from reproduction.studies.landscape.measures import relation_by_seed, relation_interval
 from reproduction.studies.landscape.plan import (
     GAMMAS,
     NETWORKS,

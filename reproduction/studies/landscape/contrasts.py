@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -9,7 +10,9 @@ import pandas as pd
 
 from focal_lib.metrics.significance import holm
 from reproduction.engine.contrasts import Contrast
+from reproduction.studies.landscape.measures import add_logs
 from reproduction.studies.shared.over_seeds import means_and_halves
+from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
 FACTORS = {"trace": "exact own", "loss": "loss factor", "spread": "spread", "sensitivity": "sensitivity"}
@@ -143,3 +146,9 @@ def say_steps(found: pd.DataFrame) -> str:
         sure = (falls & steps["significant"]).sum()
         texts.append(f"{network}: in {falls.sum()} of {len(steps)} steps, significantly in {sure}")
     return "; ".join(texts)
+
+
+@functools.cache
+def read_landscape() -> pd.DataFrame:
+    """Curvature of the runs of workflow/grids/landscape.yaml, see `measure_landscape`, logarithms added."""
+    return add_logs(read_table("landscape"))

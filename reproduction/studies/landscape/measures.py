@@ -42,7 +42,6 @@ from reproduction.engine.run import checked_weights, network
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
 from reproduction.engine.trainer import pick_device
-from reproduction.studies.shared.recorded import read_table
 
 _JACOBIANS = 2 << 30  # bytes of Jacobians in memory at once, by default; one sample's at least
 
@@ -260,9 +259,3 @@ def relation_by_seed(table: pd.DataFrame, first: str, second: str = "ece") -> pd
 def relation_interval(by_seed: pd.Series, gammas: int, level: float = 0.95) -> Interval:
     """Of what `relation_by_seed` gives of one model, over so many gammas: see `correlation_interval`."""
     return correlation_interval(by_seed.dropna(), 12 / (gammas * (gammas**2 - 1)), level=level)
-
-
-@functools.cache
-def read_landscape() -> pd.DataFrame:
-    """Curvature of the runs of workflow/grids/landscape.yaml, see `measure_landscape`, logarithms added."""
-    return add_logs(read_table("landscape"))

@@ -16,7 +16,7 @@ SIZE = (
 )
 
 
-def _maps(metric: str, *pairs: tuple[str, str], sign: int) -> Evidence:
+def maps(metric: str, *pairs: tuple[str, str], sign: int) -> Evidence:
     """A metric of heat maps, in both settings: one loss minus another, for each pair."""
     names = [f"{metric}: {ours} minus {theirs}" for ours, theirs in pairs]
     return All(tuple(contrast_of_record(setting, name, sign) for setting in BOTH for name in names))
@@ -38,17 +38,14 @@ add_quoted(
     ),
 )
 
-
-@add_ours(
+# How far maps spread, paired over seeds.
+add_ours(
     "l25.fig1_broader",
     "L25 section 5.3.1, Fig. 1, asked of other images",
     r"'For Cross Entropy, the heatmaps show broader regions of activation ... In contrast, focal loss demonstrates more concentrated regions of "
     rf"activation.' (Taken as: half of the energy of Grad-CAM lies in a smaller share of the image with focal loss. {SIZE})",
+    lambda: maps("spread", (FOCAL, CE), sign=-1),
 )
-def fig1_broader() -> Evidence:
-    """How far maps spread, paired over seeds."""
-    return _maps("spread", (FOCAL, CE), sign=-1)
-
 
 # Energy in the box, paired over seeds.
 add_ours(
@@ -56,7 +53,7 @@ add_ours(
     "L25 section 5.3.1, Fig. 1, asked of other images",
     r"'Focal Calibration Loss, on the other hand, provides the most well-defined and precise activation areas.' (Taken as: with FCL a larger "
     rf"share of the energy of Grad-CAM lies in the object's box than with cross-entropy, and than with focal loss. {SIZE})",
-    lambda: _maps("energy", (FCL_LABEL, CE), (FCL_LABEL, FOCAL), sign=1),
+    lambda: maps("energy", (FCL_LABEL, CE), (FCL_LABEL, FOCAL), sign=1),
 )
 
 # The pointing game, paired over seeds.
@@ -65,7 +62,7 @@ add_ours(
     "L25 section 5.3.1, Fig. 1, asked of other images",
     r"FCL 'results in clearer boundaries and more accurate localization of anomalies'. (Taken as: with FCL the highest point of Grad-CAM lies in "
     rf"the object's box more often than with cross-entropy, and than with focal loss. {SIZE})",
-    lambda: _maps("pointing", (FCL_LABEL, CE), (FCL_LABEL, FOCAL), sign=1),
+    lambda: maps("pointing", (FCL_LABEL, CE), (FCL_LABEL, FOCAL), sign=1),
 )
 
 

@@ -10,9 +10,9 @@ from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.ledger.evidence import All
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.ood.contrasts import CIFAR_SHOWN, energy_minus_probability
+from reproduction.studies.ood.contrasts import energy_minus_probability
 from reproduction.studies.ood.measures import measure_detection
-from reproduction.studies.ood.plan import CIFAR, FRESH_DIGITS, RECORDED_DIGITS, digit_contrasts
+from reproduction.studies.ood.plan import CIFAR, CIFAR_SHOWN, FRESH_DIGITS, RECORDED_DIGITS, digit_contrasts
 from reproduction.studies.printed_tables.from_tables import rows_higher
 from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, contrast_by_seed, results, signed_by_seed
 from reproduction.studies.shared.recorded import read_unknown

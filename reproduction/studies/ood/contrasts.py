@@ -19,8 +19,6 @@ from reproduction.studies.shared.over_seeds import correct_together, means_and_h
 from reproduction.studies.shared.recorded import read_unknown
 from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts
 
-CIFAR_SHOWN = ("cifar100", "cifar10-c-gaussian-noise-5")  # those that the contrasts of CIFAR are about
-
 
 def over_severity(
     table: pd.DataFrame, loss: str, method: str, metric: str, corruptions: Sequence[str]

@@ -16,6 +16,7 @@ from reproduction.engine.contrasts import Contrast, Setting
 
 CE = "cross-entropy"
 SHIFTS = ("gaussian-noise", "gaussian-blur", "contrast")  # of severity 1 to 5
+CIFAR_SHOWN = ("cifar100", "cifar10-c-gaussian-noise-5")  # noise of severity 5 as M20's authors have it
 AUROC, FPR95 = "auroc {}", "fpr95 {}"  # by a score of focal_lib.metrics.detection
 
 
@@ -70,10 +71,10 @@ FRESH_DIGITS = (
     _detection("fresh seeds", "fcl 4 1.5", "energy"),
 )
 
-# those of cifar10-unknown.yaml: CIFAR-100, and Gaussian noise of severity 5 as M20's authors have it
+# those of cifar10-unknown.yaml
 CIFAR = tuple(
     contrast
-    for unknown in ("cifar100", "cifar10-c-gaussian-noise-5")
+    for unknown in CIFAR_SHOWN
     for contrast in (
         _detection(f"FCL, {unknown}", "fcl 4 1.5", primary=True),
         _detection(f"FCL, {unknown}", "fcl 2 0.5"),

@@ -25,8 +25,8 @@ import pandas as pd
 from reproduction.checkout import ROOT
 from reproduction.engine.data.corruptions import CORRUPTION_KINDS
 from reproduction.engine.store import default_runs, load_runs
-from reproduction.studies.ood.contrasts import CIFAR_SHOWN
 from reproduction.studies.ood.measures import measure_detection, measure_shift, unknown_images
+from reproduction.studies.ood.plan import CIFAR_SHOWN
 from reproduction.studies.shared.going_on import go_on
 
 SHOWN = {"fashion-mnist-unknown": ("mnist-5k",), "fashion-mnist-fresh": ("mnist-5k",), "cifar10-unknown": CIFAR_SHOWN}

@@ -36,7 +36,7 @@ def _table(rate: float) -> pd.DataFrame:
     return by_loss({loss: moon_logits(found[max(found)], grid) for loss, found in trained.items()}, grid)
 
 
-def _at_each_rate(quantity: str, difference: Callable[[pd.DataFrame], Interval], said: str = "printed") -> All:
+def at_each_rate(quantity: str, difference: Callable[[pd.DataFrame], Interval], said: str = "printed") -> All:
     """A difference, paired over seeds, claimed to be positive."""
     found = (
         Measurement.signed(f"{quantity}, learning rate {rate:g}", "positive", difference(_table(rate)), 1, OVER)
@@ -51,7 +51,7 @@ def _of(table: pd.DataFrame, loss: MoonLoss, column: str) -> np.ndarray:
 
 def _larger(column: str, words: str) -> All:
     """Focal loss has more of it than FCL, in size."""
-    return _at_each_rate(
+    return at_each_rate(
         f"{words}, focal loss minus FCL",
         lambda table: paired_t_interval(*(np.abs(_of(table, loss, column)) for loss in (FOCAL, FCL))),
     )
@@ -60,17 +60,14 @@ def _larger(column: str, words: str) -> All:
 add_reading = Rows(CHAPTER, "our reading")
 add_ours = Rows(CHAPTER, "ours")
 
-
-@add_reading(
+# Total turning of the boundary where 99 % of the samples lie, paired over seeds.
+add_reading(
     "l25.fig7_smoother",
     "L25 App. A.11, Fig. 7",
     r"'While the FL model generated sharp decision boundaries focusing on hard samples, the FCL model [...] produced a smoother boundary'. (Of its "
     r"form taken as: the line between the classes turns less with FCL, all its angles added.) " + SIZE,
+    lambda: _larger("turning", "total turning of the boundary in half turns"),
 )
-def fig7_smoother() -> All:
-    """Total turning of the boundary where 99 % of the samples lie, paired over seeds."""
-    return _larger("turning", "total turning of the boundary in half turns")
-
 
 # Mean slope of the probability along the boundary, paired over seeds.
 add_reading(
@@ -97,7 +94,7 @@ add_reading(
     "L25 App. A.11",
     r"FCL was 'effectively balancing accuracy and calibration'. (Of accuracy taken as: at most 1 point below that of focal loss.) "
     + SIZE,
-    lambda: _at_each_rate(
+    lambda: at_each_rate(
         "0.01 minus the accuracy that FCL loses against focal loss",
         lambda table: t_interval(0.01 - (_of(table, FOCAL, "accuracy") - _of(table, FCL, "accuracy"))),
     ),
@@ -109,7 +106,7 @@ add_ours(
     "L25 App. A.11, after the map",
     r"After the focal calibration map the networks of focal loss are nearer to the true probabilities than before. "
     + SIZE,
-    lambda: _at_each_rate(
+    lambda: at_each_rate(
         "distance from the truth, before the map minus after",
         lambda table: paired_t_interval(_of(table, FOCAL, "distance"), _of(table, FOCAL, "mapped_distance")),
         "claimed",

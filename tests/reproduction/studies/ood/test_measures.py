@@ -20,7 +20,7 @@ from reproduction.engine.run import run
 from reproduction.engine.store import RunMissing
 from reproduction.studies.ood import measures
 from reproduction.studies.ood import record as recording
-from reproduction.studies.ood.contrasts import CIFAR_SHOWN, evaluate_by_unknown, tells_apart
+from reproduction.studies.ood.contrasts import evaluate_by_unknown, tells_apart
 from reproduction.studies.ood.measures import (
     compare_by_shift,
     keep_plain_focal,
@@ -33,6 +33,7 @@ from reproduction.studies.ood.measures import (
 from reproduction.studies.ood.plan import (
     CIFAR,
     CIFAR_SHIFTS,
+    CIFAR_SHOWN,
     FRESH_DIGITS,
     RECORDED_DIGITS,
     corruptions_asked,
