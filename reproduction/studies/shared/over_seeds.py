@@ -142,10 +142,12 @@ def by_scaling(table: pd.DataFrame, metric: str) -> dict[str, pd.DataFrame]:
 
     Scalings are those chosen by the metric itself.
     """
-    found = summarise(table).query("metric == @metric and objective in ['', @metric]")
+    found = summarise(table).query("metric == @metric and objective in ['', @metric]").set_index("loss")
     order = table["loss"].unique()
-    by_loss = found.set_index(["method", "loss"])[["mean", "sd"]]
-    return {label: by_loss.xs(method).reindex(order) for method, label in _SCALED_AS.items()}
+    return {
+        label: found.loc[found["method"] == method, ["mean", "sd"]].reindex(order)
+        for method, label in _SCALED_AS.items()
+    }
 
 
 def say_seeds(there: int, planned: int | None = None) -> str:

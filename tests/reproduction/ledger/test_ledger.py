@@ -189,7 +189,13 @@ def test_a_row_is_a_claim_on_its_line_and_no_id_is_that_of_another_row(monkeypat
     add = Rows("23_text", "ours", needs="results/texts")
     add("m20.new", "M20", "It is so.", lambda: Unchecked("not yet"))
     add("m20.other", "M20", "It is so.", lambda: Unchecked("not yet"), chapter="13_table1", needs="runs")
-    one, other = registry.values()
+
+    @add("m20.third", "M20", "It is so.")
+    def third():
+        return Unchecked("never")
+
+    one, other, decorated = registry.values()
+    assert (decorated.function, decorated.needs, decorated.evidence.reason) == ("third", "results/texts", "never")
     assert (one.chapter, one.needs, one.fidelity, one.function) == ("23_text", "results/texts", "ours", "")
     assert (other.chapter, other.needs, other.line - one.line) == ("13_table1", "runs", 1)
     assert one.evidence == Unchecked("not yet")
