@@ -235,8 +235,12 @@ def sources(modules: Iterable[str]) -> list[str]:
 
 
 def digest(path: Path) -> str:
-    """Of the contents of a file and of all that it imports of focal_lib: what numbers that it makes depend on."""
-    return hashlib.sha256(path.read_bytes() + _digest(sources(modules_used(path))).encode()).hexdigest()[:12]
+    """Of the contents of a file and of all that it imports of the two packages: what numbers that it makes depend on.
+
+    What lies in results/ does not count: a recorder would refuse to go on with what it saved itself.
+    """
+    names = [name for name in sources(modules_used(path)) if not name.startswith("results/")]
+    return hashlib.sha256(path.read_bytes() + _digest(names).encode()).hexdigest()[:12]
 
 
 def _digest(names: Iterable[str]) -> str:

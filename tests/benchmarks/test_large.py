@@ -1,7 +1,6 @@
 """Methods and metrics of samples in a file: which there are, what a row says, how a record goes on."""
 
 import dataclasses
-import inspect
 
 import numpy as np
 import pandas as pd
@@ -57,7 +56,6 @@ def test_a_method_that_does_not_stream_says_why_and_one_that_does_is_fitted():
         why = large_rows._why_not(f"{name}:{kind.first}", 10_000_000, 100)
         assert bool(why) == issubclass(kind.calibrator, SeenClassesCalibrator), name
         assert not why or "7.45 GiB" in why
-    assert "samples.gather(_log_softmax)" in inspect.getsource(SeenClassesCalibrator._fit)
 
 
 def test_what_would_take_too_long_is_an_estimate_from_a_part(folder, monkeypatch):

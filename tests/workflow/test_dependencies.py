@@ -117,3 +117,13 @@ def test_a_digest_is_written_again_only_where_contents_differ(tmp_path):
     assert where.stat().st_mtime_ns == before
     keep_digest(where, ["README.md"])
     assert where.read_text() != first
+
+
+def test_the_code_of_a_recorder_does_not_change_with_what_it_records(monkeypatch):
+    """It would refuse to go on with its own rows."""
+    read = []
+    monkeypatch.setattr(dependencies, "_content", lambda name: read.append(name) or b"")
+    for recorder in sorted(ROOT.glob("reproduction/studies/*/record.py")):
+        dependencies.digest(recorder)
+    assert "reproduction/studies/texts/measures.py" in read
+    assert not [name for name in read if name.startswith("results/")]
