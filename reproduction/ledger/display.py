@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from IPython.display import Markdown
+from dataclasses import dataclass
 
 from reproduction.ledger.evidence import Derivation, Evidence, Step
 from reproduction.ledger.ledger import Claim, find, ledger
@@ -13,11 +12,16 @@ from reproduction.ledger.links import LEDGER_PAGE, link_ids
 _shown: set[str] = set()  # ids of claims that the notebook of this process has shown
 
 
-class Shown(Markdown):
-    """Markdown that a console shows as its text."""
+@dataclass(frozen=True, repr=False)
+class Shown:
+    """Markdown that a notebook renders, and a console shows as its text."""
+
+    data: str
 
     def __repr__(self) -> str:
-        return str(self.data)
+        return self.data
+
+    _repr_markdown_ = __repr__
 
 
 def show(*ids: str) -> Shown:

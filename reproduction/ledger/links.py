@@ -8,8 +8,6 @@ import re
 from collections.abc import Container
 from pathlib import Path
 
-import jupytext
-
 LEDGER_PAGE = "ledger.html"  # from a chapter
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 # An id of a claim, in code letters or not; first what may hold one and stays as it is.
@@ -72,6 +70,8 @@ def places(root: Path) -> dict[tuple[str, str], str]:
 
     Nothing where there are no notebooks, as in an installed package.
     """
+    import jupytext  # takes half a second, and most who read claims need none of it
+
     found: dict[tuple[str, str], str] = {}
     for path in sorted((root / "notebooks").glob("*.py")):
         heading = ""
