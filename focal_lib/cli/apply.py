@@ -28,7 +28,7 @@ from focal_lib.cli.parameters import WholeNumber
 @click.option("--given", type=GIVEN, help="What the file holds. Default: what the calibrator was fitted on.")
 @click.option("--chunk", default=100_000, show_default=True, type=WholeNumber(1), help="Samples in memory at a time.")
 def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> None:
-    """Calibrated probabilities (n, K) of new logits: npy, which may be larger than memory, npz, or samples*.jsonl.
+    """Calibrate new logits (n, K): npy, which may be larger than memory, npz, or samples*.jsonl.
 
     Scores may have any layout that the calibrator was fitted on, (n,), (n, L), (N, K, H, W), ...; their shape is kept.
     PATH and --out may be -, for standard input and output. Of a table, csv or parquet, the columns of fit are taken;

@@ -33,7 +33,7 @@ class Metric:
     Attributes:
         function: (probs, labels) -> float.
         per_cent: whether tables show it in per cent.
-        bins: 'equal width' or 'equal mass' (15 bins); '' for a metric without bins.
+        bins: 'equal width' or 'equal mass' (DEFAULT_BINS of them); '' for a metric without bins.
     """
 
     function: Callable[[Any, Any], float]

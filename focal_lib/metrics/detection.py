@@ -16,7 +16,7 @@ from focal_lib.validation import check_logits
 
 
 def max_probability_score(logits: Any) -> np.ndarray:
-    r"""Log-odds of the largest softmax probability, (n, K) -> (n,): same order, but never tied at 1.
+    r"""Log-odds of the largest softmax probability, (n, K) -> (n,): ranks as the probability does, without ties at 1.
 
     .. math:: \log\frac{q_{(1)}}{1 - q_{(1)}} = s_{(1)} - \log\sum_{i \ne (1)} e^{s_i}
 

@@ -230,7 +230,7 @@ def correlation_interval(values: Any, step: float = 0.0, *, level: float = 0.95)
 
 
 def exact_binomial_ends(count: Any, n: Any, tail: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Exact ends for a probability from `count` successes in `n` trials, each missed with probability at most `tail`.
+    """Clopper-Pearson limits of a probability from `count` successes in `n` trials, each missed with at most `tail`.
 
     Clopper and Pearson's (1934): quantiles of Beta(count, n - count + 1) and Beta(count + 1, n - count). Arrays
     broadcast. The low end is 0 without successes, the high end 1 without failures. Counts may be fractional, as

@@ -138,7 +138,7 @@ def _rounded_up(confidence: np.ndarray) -> np.ndarray:
 
 
 def certified_threshold(probs: Any, labels: Any, risk: float, *, level: float = 0.95) -> Threshold | None:
-    """Threshold of the largest coverage with risk at most `risk`, with probability `level`; None if there is none.
+    """Confidence threshold of the largest coverage whose risk is at most `risk` with probability `level`, or None.
 
     Arguments and errors as risk_coverage and RiskCoverage.certified.
 

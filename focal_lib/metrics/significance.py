@@ -13,7 +13,7 @@ from focal_lib.metrics.intervals import Interval
 
 
 def t_p_value(interval: Interval) -> float:
-    """Two-sided p-value of the null hypothesis of mean 0: 1 - the level at which the t interval ends at 0.
+    """Two-sided p-value of the t test of mean 0: 1 - the level at which the t interval ends at 0.
 
     Raises:
         ValueError: not a t interval.
@@ -29,7 +29,7 @@ def t_p_value(interval: Interval) -> float:
 
 
 def smallest_effect(interval: Interval, power: float = 0.8) -> float:
-    """Smallest true mean for which the t interval excludes 0, on the right side, with probability `power`.
+    """Smallest true mean that a t test detects with probability `power`: its interval excludes 0, on the right side.
 
     From the noncentral t distribution, with the estimated standard error taken as the true one.
 

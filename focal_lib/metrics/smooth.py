@@ -13,7 +13,9 @@ _GRID = 4096  # points on [0, 1]
 
 
 def smooth_ece(probs: Any, labels: Any) -> float:
-    r"""Smooth ECE (Blasiok and Nakkiran 2023): the bandwidth sigma with smECE_sigma = sigma.
+    r"""Calibration error after Gaussian smoothing whose bandwidth is the error itself (Blasiok and Nakkiran 2023).
+
+    The sigma with smECE_sigma = sigma.
 
     :math:`\mathrm{smECE}_\sigma = \int_0^1 |\frac1n\sum_i (c_i - y_i) K_\sigma(t, c_i)|\,dt` with the
     Gaussian kernel reflected at 0 and 1. This is the heat kernel with insulated ends, so it is

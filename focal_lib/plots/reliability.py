@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
@@ -61,7 +62,7 @@ def landscape(
     fig, ax = plt.subplots(figsize=(WIDTH, 4.4))
     shades = ax.contourf(gammas, temperatures, 100 * ece, levels=12, cmap="cividis_r")
     ax.contour(gammas, temperatures, 100 * ece, levels=12, colors="white", linewidths=0.5)
-    for (name, (g, t)), marker in zip(best.items(), "osD^vPX*", strict=False):
+    for (name, (g, t)), marker in zip(best.items(), itertools.cycle("osD^vPX*"), strict=False):
         ax.plot(
             g,
             t,

@@ -71,7 +71,7 @@ def deviation_from_map(gamma: float, inverse_temperature: float, logits: np.ndar
 
 
 def closest_temperature(gamma: float, n: int = 2, reach: float = SIMPLEX) -> ClosestTemperature:
-    """The T that minimises the largest absolute deviation from the map of n classes (KK24 section 3.2).
+    """Temperature scaling closest to the map of n classes in the largest absolute difference (KK24 section 3.2).
 
     It takes a tenth of a second for 10 classes, a second or two for 100, about a minute for 1,000.
 

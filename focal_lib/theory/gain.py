@@ -23,7 +23,9 @@ from focal_lib.validation import check_gamma, check_level
 
 
 def log_gain(q: Any, gamma: float) -> Any:
-    """log g(q) = gamma log(1-q) + log(1 + gamma b(q)) for 0 < q < 1, a number or an array (M20 Prop. 1).
+    """Logarithm of the gradient factor g, focal loss's gradient over cross-entropy's (M20 Prop. 1).
+
+    log g(q) = gamma log(1-q) + log(1 + gamma b(q)) for 0 < q < 1, a number or an array.
 
     Examples:
         >>> round(math.exp(log_gain(0.8, 3.0)), 4)  # focal loss has a twentieth of cross-entropy's gradient
@@ -39,7 +41,9 @@ def log_gain_of_logit(s: np.ndarray, gamma: float) -> np.ndarray:
 
 
 def peak_probability(gamma: float) -> float:
-    """p*(gamma): where g is largest (smallest for gamma < 0), the root of 2 (1-q)/log q + 1 - gamma q.
+    """Probability p*(gamma) at which the gradient factor g is largest (smallest for gamma < 0).
+
+    The root of 2 (1-q)/log q + 1 - gamma q.
 
     M20's k has the same sign as g' (Eq. (9)). p* tends to 0.2032 as gamma -> 0 and is e^-2 at gamma = 1.
 
@@ -60,7 +64,9 @@ def peak_probability(gamma: float) -> float:
 
 
 def confidence_threshold(gamma: float) -> float:
-    """tau(gamma), the root of g = 1 above p*: the map never lowers a top probability >= tau, for any n (KK24 Prop. 5).
+    """Smallest top probability tau(gamma) from which the map never lowers it, for any number of classes (KK24 Prop. 5).
+
+    The root of g = 1 above p*.
 
     A top probability below tau falls for large n if the other classes are equal. tau(1) = 1/e, and tau tends to 1/2 as
     gamma -> 0.
@@ -80,7 +86,9 @@ def confidence_threshold(gamma: float) -> float:
 
 
 def lambert_gamma(p0: float) -> float:
-    r"""gamma*(p0), the gamma with g(p0) = 1: focal loss then has the smaller gradient for every p > p0.
+    r"""Gamma at which focal loss and cross-entropy have equal gradients at p0: above p0 that of focal loss is smaller.
+
+    gamma*(p0), the solution of g(p0) = 1.
 
     :math:`\gamma^* = \frac ab + \frac{1}{\log a}W_{-1}\big(-\tfrac{1}{b}a^{1-a/b}\log a\big)` with a = 1 - p0,
     b = p0 log p0 (M20 Prop. 2). It is 0 for p0 >= 1/2, where every gamma > 0 suffices.
@@ -111,7 +119,9 @@ def lambert_gamma(p0: float) -> float:
 
 
 def critical_gamma(n: int) -> float:
-    """gamma*(1/(n-1)): the smallest gamma for which KK24 Prop. 5 holds on the whole simplex of n classes.
+    """Smallest gamma for which the map never lowers the top probability of n classes (KK24 Prop. 5).
+
+    gamma*(1/(n-1)), see `lambert_gamma`.
 
     It is 0 for n = 2 and 3. For n >= 4 and a smaller gamma, n - 1 tied classes are a counterexample.
 
@@ -131,7 +141,9 @@ def critical_gamma(n: int) -> float:
 
 
 def elasticity(q: float, gamma: float) -> float:
-    """e(q) = q w'(q)/w(q) for 0 < q < 1: the inverse temperature of the map between classes nearly tied at q.
+    """Inverse temperature of the map between two classes nearly tied at the probability q.
+
+    e(q) = q w'(q)/w(q) for 0 < q < 1.
 
     Examples:
         >>> round(elasticity(0.5, 3.0), 4)  # beta_at_zero(3.0)
@@ -166,7 +178,7 @@ def weight_curvature(q: float, gamma: float) -> float:
 
 
 def weight_inflection(gamma: float) -> float:
-    """The inflection of w: w is concave below it and convex above, so KK24's f = -w is not concave on (0, 1).
+    """Probability at which the weight w of the map turns convex: KK24's f = -w is not concave on (0, 1).
 
     Raises:
         ValueError: gamma <= 0 or not finite.

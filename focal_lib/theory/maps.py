@@ -265,7 +265,7 @@ def focal_log_probs(logits: Any, gamma: float) -> Any:
 
 @_same_kind
 def log_weight(logits: Any, gamma: float) -> Any:
-    """log w(q_i), the unnormalised weights of the map (KK24 Eq. (1)), from logits: (..., K) -> (..., K).
+    """Logarithm of the unnormalised weight of each class in the map, from logits (..., K) -> (..., K) (KK24 Eq. (1)).
 
     Arguments and errors are those of :func:`focal_log_probs`.
 

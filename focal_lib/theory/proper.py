@@ -106,7 +106,7 @@ def focal_calibration_minimiser(probs: Any, gamma: float, lam: Any) -> np.ndarra
 
 
 def focal_calibration_log_probs(log_probs: Any, gamma: float, lam: float) -> np.ndarray:
-    r"""The map that calibrates the focal calibration loss of L25: log of its prediction q -> log of the posterior p.
+    r"""Calibration map of the focal calibration loss: log of its prediction q -> log of the posterior p (L25).
 
     It is the inverse of `focal_calibration_minimiser`. With g as in M20 Prop. 1,
 
@@ -145,7 +145,9 @@ def focal_calibration_log_probs(log_probs: Any, gamma: float, lam: float) -> np.
 
 
 def focal_loss_values(probs: Any, gamma: float) -> Any:
-    """L(q) = -(1-q)^gamma log q, elementwise: the focal loss if that class is true (KK24 section 2). 0 at q = 1.
+    """Focal loss of each class if it were the true one, elementwise (KK24 section 2).
+
+    L(q) = -(1-q)^gamma log q, which is 0 at q = 1.
 
     `losses.focal` computes it from log-probabilities for training; its tests compare the two.
 
@@ -176,7 +178,7 @@ def proper_focal_loss(probs: Any, gamma: float) -> np.ndarray:
 
 
 def brier_values(probs: Any) -> np.ndarray:
-    """Squared distance to each one-hot vector, (..., K) -> (..., K): the Brier score if that class is true.
+    """Brier score of each class if it were the true one, (..., K) -> (..., K): squared distance to its one-hot vector.
 
     Examples:
         >>> brier_values([0.8, 0.2]).round(4)

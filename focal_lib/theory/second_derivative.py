@@ -16,7 +16,9 @@ from focal_lib.validation import check_gamma
 
 
 def convexity_factor(q: Any, gamma: Any, log: Any = np.log) -> Any:
-    """The bracket of L'' (KK24 Prop. 1), which has its sign. `log` lets sympy and Arb use the same formula.
+    """Factor that gives the second derivative of focal loss its sign (KK24 Prop. 1).
+
+    `log` lets sympy and Arb use the same formula.
 
     Examples:
         >>> round(float(convexity_factor(0.5, 3.0)), 4), round(float(convexity_factor(0.8, -0.5)), 4)
@@ -27,7 +29,7 @@ def convexity_factor(q: Any, gamma: Any, log: Any = np.log) -> Any:
 
 
 def second_derivative(q: Any, gamma: float) -> Any:
-    """L''(q) for 0 < q < 1, elementwise (KK24 Prop. 1).
+    """Second derivative L''(q) of focal loss in the probability of the true class, 0 < q < 1 (KK24 Prop. 1).
 
     Raises:
         ValueError: gamma < -1 or not finite.
@@ -42,7 +44,7 @@ def second_derivative(q: Any, gamma: float) -> Any:
 
 
 def convexity_limit(gamma: float) -> float:
-    """The root of L'' in (0, 1), above which L is concave, for -1 < gamma < 0 (KK24 Prop. 1).
+    """Probability above which focal loss is concave, the root of L'', for -1 < gamma < 0 (KK24 Prop. 1).
 
     Raises:
         ValueError: gamma not in (-1, 0).
@@ -57,7 +59,9 @@ def convexity_limit(gamma: float) -> float:
 
 
 def probability_curvature_ratio(q: Any, gamma: float) -> Any:
-    """q^2 L''(q) = g - q g': the second derivative in q over that of cross-entropy (KN24); as second_derivative.
+    """Second derivative of focal loss over cross-entropy's, in the probability of the true class (KN24).
+
+    q^2 L''(q) = g - q g'; arguments as `second_derivative`.
 
     Examples:
         >>> round(float(probability_curvature_ratio(0.8, gamma=3.0)), 4)
@@ -67,7 +71,9 @@ def probability_curvature_ratio(q: Any, gamma: float) -> Any:
 
 
 def logit_curvature_ratio(q: Any, gamma: float) -> Any:
-    """g - (1-q) g': the second derivative in the logit of the true class over that of cross-entropy (KN24).
+    """Second derivative of focal loss over cross-entropy's, in the logit of the true class (KN24).
+
+    g - (1-q) g'.
 
     Arguments and errors are those of second_derivative.
 

@@ -31,7 +31,9 @@ _LN2 = math.log(2)
 
 
 def beta(s: float, gamma: float) -> float:
-    """logit FC(s) / s, the inverse temperature of the map at the logit s; even in s (KK24 Prop. 3).
+    """Inverse temperature of the binary focal calibration map at a logit, even in it (KK24 Prop. 3).
+
+    beta(s) = logit FC(s) / s.
 
     Examples:
         >>> [round(beta(s, 3.0), 4) for s in (0.0, 1.0, 10.0, 100.0)]  # tends to gamma + 1 = 4
@@ -53,7 +55,9 @@ def _minus_log_probs(s: float) -> tuple[float, float]:
 
 
 def beta_at_zero(gamma: Any, log2: Any = _LN2) -> Any:
-    """beta(0) = gamma + 1 - gamma (2 ln 2 - 1)/(1 + gamma ln 2), the slope of the map at s = 0.
+    """Slope of the binary map at the logit 0.
+
+    beta(0) = gamma + 1 - gamma (2 ln 2 - 1)/(1 + gamma ln 2).
 
     `log2` lets sympy use the same formula.
 
@@ -65,7 +69,9 @@ def beta_at_zero(gamma: Any, log2: Any = _LN2) -> Any:
 
 
 def largest_monotone_gamma(log2: Any = _LN2, sqrt: Callable[[Any], Any] = math.sqrt) -> Any:
-    r"""gamma_c = 5.635..., the largest gamma for which beta increases in abs(s); above it R'''(0) > 0 and beta dips.
+    r"""Largest gamma for which the inverse temperature beta of the binary map increases with abs(s).
+
+    gamma_c = 5.635...; above it R'''(0) > 0 and beta dips.
 
     With a = ln 2 - 1/2, b = ln 2 - 3/4 and t = gamma / (1 + gamma ln 2), R'''(0) = 0 where
     2 a^3 t^2 - 3 a b t + b = 0. `log2` and `sqrt` let sympy use the same formulas.
@@ -103,7 +109,9 @@ def beta_minimum(gamma: float) -> tuple[float, float]:
 
 
 def temperature_bounds(gamma: float, radius: float = math.inf) -> tuple[float, float]:
-    """Sharp (T_low, T_high): sigma(s/T_high) <= FC(s) <= sigma(s/T_low) for 0 <= s <= radius.
+    """Sharpest temperatures between which the binary map lies (KK24 Prop. 3, made sharp).
+
+    (T_low, T_high) with sigma(s/T_high) <= FC(s) <= sigma(s/T_low) for 0 <= s <= radius.
 
     For s < 0 the inequalities are reversed (the map is odd in logits). This corrects KK24 Prop. 3,
     whose T_high is not sharp. For radius = inf, T_low = 1/(gamma+1) is not attained.
@@ -182,7 +190,7 @@ def temperature_bounds_by_search(
 
 
 def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
-    """(T_low, T_high) for n classes, between which the top probability after the map lies.
+    """Temperatures (T_low, T_high) between which the top probability after the map lies, for n classes.
 
     Scaling with T_low is at least as confident as the map, scaling with T_high at most. n = 2 is temperature_bounds.
     For n >= 3, T_low = 1/(gamma+1). Where confidence never falls (n = 3, or gamma >= critical_gamma(n)), T_high = 1.

@@ -14,7 +14,7 @@ from IPython.display import HTML
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
-from focal_lib.metrics.bins import ece, reliability_bins
+from focal_lib.metrics.bins import DEFAULT_BINS, ece, reliability_bins
 from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.confidence import confidence_change
 from focal_lib.theory.gain import confidence_threshold
@@ -274,7 +274,7 @@ def _reliability(sample: np.ndarray) -> str:
         "Accuracy over confidence in bins, dots with lines to the diagonal, their gaps. Below, a curve over gamma, the "
         "temperature with the lowest NLL, and a dot for the gamma and temperature of the sliders.",
         f"{len(sample):,} test images drawn at random, logits rounded to a tenth, as trained (γ = 0, T = 1): of these "
-        f"images the ECE, in 15 bins of equal width, is {size:.2f} %, the NLL {nll:.4f}.",
+        f"images the ECE, in {DEFAULT_BINS} bins of equal width, is {size:.2f} %, the NLL {nll:.4f}.",
         "lower the ECE by T alone, then raise γ and follow the valley.",
         {"logits": "[" + ",".join(f"[{','.join(f'{below:g}' for below in row)}]" for row in sample) + "]"},
     )

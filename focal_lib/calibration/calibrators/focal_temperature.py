@@ -28,7 +28,9 @@ WIDE_GAMMAS = (-0.9, -0.75, -0.5, -0.25, -0.1, 0.0, 0.05, 0.25, 0.37, 0.5, 0.75,
 
 
 class FocalTemperatureScaling(MappedCalibrator):
-    r"""p = focal calibration map(softmax(z / T), gamma), T and gamma fitted (KK24 section 4.2).
+    r"""Focal temperature scaling: a temperature, then the focal calibration map, both fitted (KK24 section 4.2).
+
+    p = focal calibration map(softmax(z / T), gamma).
 
     Args:
         objective: 'nll', 'adaptive-ece' (bins of equal mass, as in KK24) or 'ece' (bins of equal width).

@@ -82,7 +82,9 @@ class _LinearCalibrator(Calibrator):
 
 
 class MatrixScaling(_LinearCalibrator):
-    r"""p = softmax(W z + b) (Guo et al. 2017), fitted on the NLL by L-BFGS.
+    r"""Matrix scaling: a linear map of the logits, fitted on the NLL by L-BFGS (Guo et al. 2017).
+
+    p = softmax(W z + b).
 
     Args:
         l2: penalty on the squared distance of W from the identity and of b from 0.
@@ -108,7 +110,9 @@ class MatrixScaling(_LinearCalibrator):
 
 
 class VectorScaling(_LinearCalibrator):
-    r"""p = softmax(v * z + b), one scale for each class (Guo et al. 2017), fitted on the NLL by L-BFGS.
+    r"""Vector scaling: a scale and a bias for each class, fitted on the NLL by L-BFGS (Guo et al. 2017).
+
+    p = softmax(v * z + b).
 
     Args:
         l2: penalty on the squared distance of v from 1 and of b from 0.

@@ -1,4 +1,4 @@
-"""Each class calibrated against the rest: histogram binning, isotonic regression, beta calibration."""
+"""Each class calibrated against the rest: histogram binning, isotonic regression, beta and Venn-Abers calibration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class OneVsRest(SeenClassesCalibrator):
 
 
 class HistogramBinning(OneVsRest):
-    r"""p_k' = share of label k among the fitted samples with p_k in the same bin (Zadrozny & Elkan 2001), normalised.
+    r"""Histogram binning of the probability of each class, then normalised (Zadrozny & Elkan 2001).
+
+    p_k' is the share of label k among the fitted samples with p_k in the same bin.
 
     Bins are (lo, hi], as in focal_lib.metrics. An empty bin gives its midpoint.
 
@@ -75,7 +77,9 @@ class HistogramBinning(OneVsRest):
 
 
 class IsotonicCalibration(OneVsRest):
-    r"""p_k' = f_k(p_k), normalised; f_k is the increasing least-squares fit (Zadrozny & Elkan 2002).
+    r"""Isotonic regression of the probability of each class, then normalised (Zadrozny & Elkan 2002).
+
+    p_k' = f_k(p_k), where f_k is the increasing least-squares fit.
 
     Fitted by scikit-learn's IsotonicRegression, linear between its thresholds and constant beyond them. A test label
     often has p' = 0, and then the NLL is infinite.
@@ -107,7 +111,9 @@ class IsotonicCalibration(OneVsRest):
 
 
 class BetaCalibration(OneVsRest):
-    r"""logit p_k' = a_k log p_k - b_k log(1 - p_k) + c_k (Kull, Silva Filho & Flach 2017), normalised.
+    r"""Beta calibration of each class against the rest, then normalised (Kull, Silva Filho & Flach 2017).
+
+    logit p_k' = a_k log p_k - b_k log(1 - p_k) + c_k.
 
     Fitted by the authors' package betacal, with p clipped to the float64 epsilon as in that package.
 
@@ -151,7 +157,9 @@ def _quantiles(p: np.ndarray, shares: np.ndarray, weights: np.ndarray | None) ->
 
 
 class VennAbersCalibration(OneVsRest):
-    r"""p_k' = p_1 / (1 - p_0 + p_1) for each class against the rest, normalised (Vovk, Petej & Fedorova 2015).
+    r"""Venn-Abers calibration of each class against the rest, then normalised (Vovk, Petej & Fedorova 2015).
+
+    p_k' = p_1 / (1 - p_0 + p_1), the two probabilities p_0 and p_1 merged into one.
 
     p_0 and p_1 are isotonic regressions of the samples together with the new one, labelled 0 and 1. One of the two is
     calibrated for any scores; p' lies between them and is never 0 or 1.

@@ -1,4 +1,4 @@
-"""Base class of calibrators fitted by other packages: a score for each class seen, as a function of log p.
+"""Dirichlet calibration and structured matrix scaling, and the base class of calibrators that other packages fit.
 
 Each is fitted on p = softmax(z). The fit is kept as plain arrays, so that prediction needs NumPy alone. Two cases keep
 the probability as given:
@@ -82,7 +82,9 @@ def repeated(
 
 
 class DirichletCalibration(SeenClassesCalibrator):
-    r"""p' = softmax(W log p + b), the linear parametrisation of Dirichlet calibration (Kull et al. 2019).
+    r"""Dirichlet calibration: multinomial logistic regression on log-probabilities (Kull et al. 2019).
+
+    p' = softmax(W log p + b).
 
     Fitted as scikit-learn's multinomial LogisticRegression on log p.
 
@@ -119,7 +121,9 @@ class DirichletCalibration(SeenClassesCalibrator):
 
 
 class StructuredMatrixScaling(SeenClassesCalibrator):
-    r"""p' = softmax(W log q + b), where q = (1 - c) softmax(z / T) + c / K (Berta et al. 2026).
+    r"""Structured matrix scaling: temperature scaling, then a matrix with structured penalties (Berta et al. 2026).
+
+    p' = softmax(W log q + b), where q = (1 - c) softmax(z / T) + c / K.
 
     T is fitted first, by temperature scaling, with c = 1 / (n + 1). Then W and b are fitted with ridge penalties
     towards the identity and 0; they decrease with n and are stronger off the diagonal than on it.

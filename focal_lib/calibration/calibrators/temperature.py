@@ -49,7 +49,9 @@ def check_objective(objective: str) -> None:
 
 
 class TemperatureScaling(MappedCalibrator):
-    r"""p = softmax(z / T), with T fitted (Guo et al. 2017).
+    r"""Temperature scaling: divide the logits by one fitted temperature (Guo et al. 2017).
+
+    p = softmax(z / T).
 
     Args:
         objective: 'nll', by Newton steps on log(1/T) to its one minimum; or, over the grid, 'adaptive-ece' (bins of

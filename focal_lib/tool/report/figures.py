@@ -15,7 +15,7 @@ from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import TEMPERATURE, Method
-from focal_lib.metrics.bins import reliability_bins_of
+from focal_lib.metrics.bins import DEFAULT_BINS, reliability_bins_of
 from focal_lib.tool.report.summary import name_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _drawing() -> Iterator[ModuleType]:
 
 
 def reliability_diagrams(report: Report, methods: Iterable[Method] | None = None) -> Figure:
-    """Accuracy over confidence in 15 bins of equal width, a panel for each method; default those in `compared`."""
+    """Accuracy over confidence in bins of equal width, a panel for each method; default those in `compared`."""
     shown = {m.label: report.evaluation.scores[m] for m in (report.compared if methods is None else methods)}
     bins = {name: reliability_bins_of(scores.confidence, scores.correct) for name, scores in shown.items()}
     with _drawing() as plots:
@@ -56,8 +56,8 @@ def reliability_caption(report: Report) -> str:
     *others, last = map(name_of, report.compared)
     names = f"{', '.join(others)} and {last}" if others else last
     return (
-        f"Reliability {names}: accuracy over confidence in 15 bins of equal width; below, the share of the samples in "
-        "each bin, and their number. The grey bands hold all accuracies of a calibrated model together with "
+        f"Reliability {names}: accuracy over confidence in {DEFAULT_BINS} bins of equal width; below, the share of the "
+        "samples in each bin, and their number. The grey bands hold all accuracies of a calibrated model together with "
         "probability 95 % at least (Bonferroni): on average at most one of twenty calibrated models has a point "
         "outside. Hatched in orange is the gap from the accuracy to the diagonal, where it would equal the confidence."
     )
@@ -126,7 +126,7 @@ def landscape_caption(report: Report) -> str:
         for method, (gamma, t) in found.outside.items()
     )
     return (
-        f"Adaptive ECE, of 15 bins of equal mass, over gamma and temperature on {part}. It was computed at "
+        f"Adaptive ECE, of {DEFAULT_BINS} bins of equal mass, over gamma and temperature on {part}. It was computed at "
         f"{found.gammas.size} gammas and {found.temperatures.size} temperatures, those of the fits among them; between "
         "these the colours are interpolated, so that a narrow valley may look shallower than it is. At the marks it "
         f"is: {at_fits}. Where a long valley shows, the data determine the valley and not the pair.{outside}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN
+from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.tool.report.summary import name_of
 from focal_lib.tool.report.tables import cell
@@ -21,7 +22,9 @@ def model_card(report: Report) -> str:
     """A section for a model card: metrics before and after, how to apply the calibrator, decisions, limitations."""
     evaluation, summary = report.evaluation, report.summary
     seen = "each scored by fits on other samples" if evaluation.folds else "on which nothing was fitted"
-    bins = "; ".join(f"{_SHOWN[name]} over 15 bins of {METRICS[name].bins}" for name in _SHOWN if METRICS[name].bins)
+    bins = "; ".join(
+        f"{_SHOWN[name]} over {DEFAULT_BINS} bins of {METRICS[name].bins}" for name in _SHOWN if METRICS[name].bins
+    )
     parts = [
         "## Calibration",
         f"Measured on {evaluation.n_test:,} samples of {evaluation.n_classes} classes, {seen}.",

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.figure import Figure
 
 from focal_lib.calibration.methods import Method
+from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.tool.evaluation.slices import describe_worst
 from focal_lib.tool.report.summary import name_of
 
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
     from focal_lib.tool.report.report import Report
 
 METRICS_CAPTION = (
-    "Error and the ECE family in per cent, on samples that were not fitted on. Of two ECEs, ece has 15 bins of equal "
-    "width and adaptive-ece 15 of equal mass. {how}. A bootstrap of a binned error cannot reach 0 and does not cover, "
-    "so theirs invert a simulated test, or are bounds for a classwise ECE of few counts; noise only adds to such an "
-    "error, which therefore may lie above its interval. In round brackets stands an estimate with less of this bias."
+    "Error and the ECE family in per cent, on samples that were not fitted on. Of two ECEs, ece has "
+    f"{DEFAULT_BINS} bins of equal width and adaptive-ece {DEFAULT_BINS} of equal mass. "
+    "{how}. A bootstrap of a binned error cannot reach 0 and does not cover, so theirs invert a simulated test, or are "
+    "bounds for a classwise ECE of few counts; noise only adds to such an error, which therefore may lie above its "
+    "interval. In round brackets stands an estimate with less of this bias."
 )
 DIFFERENCES_CAPTION = (
     "Method minus reference over the same samples. nll and brier, which decide, have t intervals that all {count} hold "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
@@ -47,7 +48,7 @@ def valley_figure(
     for name, curve in curves.items():
         casing = [withStroke(linewidth=4.5, foreground="white")]
         ax.plot(gammas, curve, label=name, path_effects=casing, **styles[name])
-    for (name, (g, t)), marker in zip(marks.items(), "osD^vPX*", strict=False):
+    for (name, (g, t)), marker in zip(marks.items(), itertools.cycle("osD^vPX*"), strict=False):
         ax.plot(g, t, marker, color="white", markeredgecolor="black", markersize=9, label=name, clip_on=False, zorder=5)
     ax.set(xlabel=r"$\gamma$ of the calibration map", ylabel="temperature $T$")
     ax.set(ylim=(temperatures[0], temperatures[-1]))

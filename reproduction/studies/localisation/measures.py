@@ -115,8 +115,8 @@ def measure_maps(maps: np.ndarray, test: LocatedImages) -> dict[str, float]:
     """Means in per cent over the boxes of the test images, maps (m, S, S) in the order of `test.asked()`.
 
     Returns:
-        energy, pointing, spread: see metrics.heat_maps, the last over maps that are not 0 everywhere; empty: the share
-        of those that are; box: the boxes' share of the image, the energy of a map that is constant.
+        energy, pointing, spread: see above, the last over maps that are not 0 everywhere; empty: the share of those
+        that are; box: the boxes' share of the image, the energy of a map that is constant.
 
     Raises:
         ValueError: no box.
