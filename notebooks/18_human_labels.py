@@ -346,8 +346,8 @@ note("raters", left_one=sum(i.low <= 1 <= i.high for i in left), gammas=len(trie
 said = record[(record["model"] == "linear") & (record["classes"] == 2) & (record["kept"] == VALIDATED)]
 said = said[said["loss"].isin([f"focal {GAMMA:g}", "cross-entropy"]) & said["method"].isin(["none", "map"])]
 said = said.assign(column=said["loss"] + said["method"].map({"none": "", "map": " after its map"}))
-kinds = said[said["metric"] == "kl"].groupby(["labels", "column"], sort=False)["value"]
-form = format_mean_sd(kinds, 3).unstack("column").reset_index()
+kinds = said[said["metric"] == "kl"].groupby(["labels", "column"], sort=False)[["value"]]
+form = format_mean_sd(kinds, 3)["value"].unstack("column").reset_index()
 caption = "KL to the raters by the labels: recorded linear models, mean ± standard deviation over seeds"
 captioned(form, caption, index=False)
 

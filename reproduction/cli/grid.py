@@ -141,12 +141,13 @@ def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device
 def _collect(path: Path, root: Path, record: Path | None, table: Path | None, part: bool) -> None:
     """Copies of the runs, and a table of them."""
     from reproduction.engine.recording import copy_runs, not_recorded
-    from reproduction.engine.store import load_runs
+    from reproduction.engine.store import SPEC, load_runs
     from reproduction.studies.shared import experiments, over_seeds
 
     if table is not None:
         check_target(table, ending=".parquet")
-        folder = table.absolute().parent
+        if ((folder := table.absolute().parent) / SPEC).exists():
+            raise ValueError(f"a table must not lie in the folder of a run. Got {table}, beside {SPEC}.")
         check_folder(folder, made=record is not None and record.absolute().is_relative_to(folder))
     results = load_runs(path.resolve(), root, part=part)
     if record is not None:

@@ -25,6 +25,7 @@ from reproduction.engine.store import VERSION
 log = logging.getLogger(__name__)
 
 REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as workflow/tell.py knows, too
+NONE_BEGAN = "Snakemake ended before it began a job, for the reason it gave"
 HERE = ("local", "dryrun", "touch")  # executors of Snakemake that need no other machine
 
 
@@ -115,7 +116,11 @@ def do_grid(
         config += [f"run_options={' '.join(options)}"] if options else []
         command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
         code = _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
-        return Ended(code, _failed(path, root, Path(logs)))
+        failed = _failed(path, root, Path(logs))
+        if code and time.time() < until and not any(Path(logs).iterdir()):  # as of an option it does not know
+            left = (spec for spec, state, _ in status(read_grid(path), root) if state not in ("done", "running"))
+            failed = {spec.digest: NONE_BEGAN for spec in left}
+        return Ended(code, failed)
 
 
 def _forget_what_is_not_done(path: Path, root: Path) -> None:
@@ -162,6 +167,8 @@ def _wait(process: subprocess.Popen[bytes], minutes: float | None) -> int:
     """
 
     def end(number: int, _: Any) -> NoReturn:
+        for own in ends:  # a terminal that closes sends SIGHUP twice
+            signal.signal(own, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
     ends = [own for own in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(own) is not signal.SIG_IGN]  # nohup

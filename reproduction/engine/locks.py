@@ -62,6 +62,10 @@ def is_locked(folder: Path) -> bool:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
+        except OSError:  # a file system without such locks: there `held` has a file of its own
+            with contextlib.suppress(Timeout), FileLock(_lock_file(folder)).acquire(timeout=_GLANCE):
+                return False
+            return True
         return False
 
 

@@ -56,6 +56,10 @@ if TYPE_CHECKING:
     from reproduction.engine.trainer import Trainer
 
 
+class NewerRun(ValueError):
+    """A run of a newer training code than this one, which must not repeat it."""
+
+
 log = logging.getLogger(__name__)  # warnings reach stderr without any setting
 
 # what a checkpoint holds beside the trainer and whose it is, before the first epoch; nothing changes these
@@ -105,6 +109,11 @@ def _current(spec: Spec, root: str | Path | None) -> Result | None:
         found = load(spec, root)
     except (RunMissing, RunDamaged):
         return None
+    if found.training_version > VERSION:
+        raise NewerRun(
+            f"{named(spec)} must be of training code {VERSION} or older. Got {found.training_version}: update this code, "
+            "or use another --root."
+        )
     return found if found.training_version == VERSION else None
 
 

@@ -142,6 +142,8 @@ def read_record(spec: Spec, folder: Path) -> dict[str, Any]:
         record: dict[str, Any] = json.loads(content)
         given, _ = record["spec"], record["checksum"]
         version_of(record)
+        for described in dict(record.get("files") or {}).values():
+            dict(described)
     except (ValueError, KeyError, TypeError) as error:
         raise RunDamaged(
             f"{named(spec)} in {folder} must have a readable {SPEC}. Got {type(error).__name__}: {error}."
