@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import getpass
 import logging
 import math
@@ -14,9 +13,18 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 log = logging.getLogger(__name__)
 
 _GLANCE = 0.25  # seconds: `is_locked` of another process holds a lock for much less
+
+
+class RunTaken(RuntimeError):
+    """Another process is doing this run."""
 
 
 class TimeUp(RuntimeError):
@@ -29,13 +37,14 @@ def _lock_file(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def held(folder: Path, name: str, until: float = math.inf) -> Iterator[None]:
+def held(folder: Path, name: str, wait: bool = True, until: float = math.inf) -> Iterator[None]:
     """Hold the lock of a run's folder; wait for it while another process holds it.
 
     Args:
         until: seconds since 1970, at which waiting ends.
 
     Raises:
+        RunTaken: another process holds it, and `wait` is false.
         TimeUp: another process holds it still.
     """
     _lock_file(folder).parent.mkdir(parents=True, exist_ok=True)
@@ -43,6 +52,8 @@ def held(folder: Path, name: str, until: float = math.inf) -> Iterator[None]:
     try:
         hold = lock.acquire(timeout=_GLANCE, poll_interval=_GLANCE / 50)
     except Timeout:
+        if not wait:
+            raise RunTaken(f"{name} is being done by another process.") from None
         log.warning("%s: another process is doing it, waiting", name)
         left = -1 if until == math.inf else max(until - time.time(), 0)  # -1: without end
         try:
@@ -57,16 +68,18 @@ def is_locked(folder: Path) -> bool:
     """Whether a process is at it now, said at once: looks share the lock, and nobody shares it with who holds it."""
     if not _lock_file(folder).exists():
         return False
-    with _lock_file(folder).open("rb") as file:  # closing it gives the lock back
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:  # a file system without such locks: there `held` has a file of its own
-            with contextlib.suppress(Timeout), FileLock(_lock_file(folder)).acquire(timeout=_GLANCE):
-                return False
-            return True
-        return False
+    if fcntl is not None:
+        with contextlib.suppress(OSError), _lock_file(folder).open("rb") as file:  # closing it gives the lock back
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            return False
+    try:  # a file system without such locks: there `held` has a file of its own
+        with FileLock(_lock_file(folder)).acquire(timeout=_GLANCE):
+            return False
+    except Timeout:
+        return True
 
 
 def gpus_here() -> list[str]:

@@ -8,6 +8,7 @@ import logging
 import math
 import platform
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +21,7 @@ from focal_lib.atomic_write import check_folder, remove_leftovers, sync_folder
 from reproduction.checkout import commit
 from reproduction.engine.cost import images_to_train
 from reproduction.engine.files import move_aside, write
-from reproduction.engine.locks import TimeUp, held
+from reproduction.engine.locks import RunTaken, TimeUp, held
 from reproduction.engine.machine import machine_of
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import (
@@ -56,6 +57,10 @@ if TYPE_CHECKING:
     from reproduction.engine.trainer import Trainer
 
 
+class OtherPrecision(ValueError):
+    """A run that began in another precision than it would go on in here."""
+
+
 class NewerRun(ValueError):
     """A run of a newer training code than this one, which must not repeat it."""
 
@@ -73,34 +78,68 @@ def run(
     *,
     again: bool = False,
     until: float = math.inf,
+    wait: bool = True,
     progress: bool = False,
 ) -> Result:
     """Train, or go on from the checkpoint, or just load where it is finished.
 
     A finished run is current if its specification and the version of the training code are today's. One that is
-    not, or is damaged, is moved aside and made anew, and so is a checkpoint of another version or precision. While
-    another process does this run, it is waited for.
+    not, or is damaged, is moved aside and made anew, and so is a checkpoint of another version. While another process
+    does this run, it is waited for.
 
     Args:
         device: 'auto', 'cpu', 'cuda', 'cuda:1'.
         again: move a finished run aside and make it anew, and whatever else is finished in its folder.
         until: seconds since 1970; no epoch is begun that would end later, but for one, and waiting ends.
+        wait: for another process that is doing this run; otherwise RunTaken.
 
     Raises:
+        NewerRun: a newer training code made it.
+        OtherPrecision: it began on a device where 'auto' is another precision.
         ValueError: a data set, network or device that there is not, or that do not go together.
         NonFiniteLoss: the loss became NaN or infinite; the last good checkpoint is kept.
         MemoryError: the device is too small for the batch; the message says which size to try.
         DiskFull: no room; the last checkpoint is kept.
-        TimeUp: see `until`.
+        TimeUp, RunTaken: see `until` and `wait`.
     """
     if not again and (found := _current(spec, root)) is not None:
         return found
     folder = run_folder(spec, root)
     check_folder(folder, made=True)
-    with held(folder, named(spec), until):
+    with held(folder, named(spec), wait, until):
         if again or _current(spec, root) is None:
-            _do(spec, root, device, until, progress)
+            _do(spec, root, device, until, progress, again)
     return load(spec, root)
+
+
+def run_shared(specs: Sequence[Spec], root: str | Path | None = None, device: str = "auto", **options: Any) -> Result:
+    """Do the first of the runs; while another process is doing it, the others that nobody does. Options as `run`.
+
+    So two grids at once share the work, though both begin with the same run.
+
+    Raises:
+        As `run`; what another of the runs raises is left to its own job.
+    """
+    first, *others = specs
+    for other in others:
+        with suppress(RunTaken):
+            return run(first, root, device, **options, wait=False)
+        options["again"] = False  # the other process has just made it
+        folder = run_folder(other, root)
+        if not (folder / LOGITS).exists() and not (folder / FAILURE).is_file():
+            _help(other, root, device, **options)
+    return run(first, root, device, **options)
+
+
+def _help(spec: Spec, root: str | Path | None, device: str, **options: Any) -> None:
+    try:
+        run(spec, root, device, **options, wait=False)
+    except RunTaken:
+        pass
+    except TimeUp:
+        raise
+    except Exception as error:
+        log.warning("%s: %s", spec.name, error)
 
 
 def _current(spec: Spec, root: str | Path | None) -> Result | None:
@@ -109,15 +148,19 @@ def _current(spec: Spec, root: str | Path | None) -> Result | None:
         found = load(spec, root)
     except (RunMissing, RunDamaged):
         return None
-    if found.training_version > VERSION:
-        raise NewerRun(
-            f"{named(spec)} must be of training code {VERSION} or older. Got {found.training_version}: update this code, "
-            "or use another --root."
-        )
+    _refuse_newer(spec, found)
     return found if found.training_version == VERSION else None
 
 
-def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress: bool) -> None:
+def _refuse_newer(spec: Spec, found: Result) -> None:
+    if found.training_version > VERSION:
+        raise NewerRun(
+            f"{named(spec)} must be of training code {VERSION} or older. Got {found.training_version}: update this "
+            "code, or use another --root."
+        )
+
+
+def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress: bool, again: bool) -> None:
     """Prepare, train, keep; what cannot be prepared leaves no folder, and what is finished in its place."""
     from reproduction.engine.fit import prepare
 
@@ -125,7 +168,7 @@ def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress
         raise TimeUp("no time was left to begin.")
     trainer, parts = prepare(spec, device)
     folder = _make_room(spec, root)
-    if (made := _resume(spec, folder, trainer)) is None:  # a trainer restored by half is none
+    if (made := _resume(spec, folder, trainer, again)) is None:  # a trainer restored by half is none
         trainer, parts = prepare(spec, device)
         made = _BEGUN
     log_attempt(folder, "start", epoch=trainer.epoch, precision=trainer.precision, step=trainer.way)
@@ -169,29 +212,32 @@ def _why_anew(spec: Spec, root: str | Path | None) -> str:
         return f"{LOGITS} is not there" if left else ""
     except RunDamaged as error:
         return str(error)
+    _refuse_newer(spec, found)
     if found.training_version == VERSION:
         return "asked for again"
     return f"version {found.training_version} of the training code made it, today's is {VERSION}"
 
 
-def _resume(spec: Spec, folder: Path, trainer: Trainer) -> dict[str, Any] | None:
+def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str, Any] | None:
     """Put the trainer where the checkpoint left it; what else that holds. None: it begins anew."""
     from reproduction.engine.checkpoint import CheckpointDamaged, read_checkpoint
 
     checkpoint = folder / CHECKPOINT
     if not checkpoint.exists():
         return _BEGUN
+    like = _identity(spec, trainer) | {"precision": None, "trainer": trainer.shape()}
+    like |= dict.fromkeys(name for name in _BEGUN if name != "logits" or spec.keep_every)  # older ones have none
     try:
-        made = read_checkpoint(
-            checkpoint, _identity(spec, trainer) | {"trainer": trainer.shape()} | dict.fromkeys(_BEGUN)
-        )
-        _restore(trainer, made["trainer"])
-    except CheckpointDamaged as error:
+        made = read_checkpoint(checkpoint, like)
+        _restore(spec, trainer, made)
+    except (CheckpointDamaged, OtherPrecision) as error:
+        if isinstance(error, OtherPrecision) and not again:
+            raise
         aside = move_aside(checkpoint)
         log.warning("%s: %s Kept as %s; it begins anew", spec.name, error, aside.name)
         log_attempt(folder, "checkpoint moved aside", kept=aside.name, reason=str(error))
         return None
-    return {name: made[name] for name in _BEGUN}
+    return {name: made.get(name, begun) for name, begun in _BEGUN.items()}
 
 
 def _identity(spec: Spec, trainer: Trainer) -> dict[str, str]:
@@ -199,16 +245,28 @@ def _identity(spec: Spec, trainer: Trainer) -> dict[str, str]:
     return {"digest": spec.digest, "version": str(VERSION), "precision": trainer.precision}
 
 
-def _restore(trainer: Trainer, state: dict[str, Any]) -> None:
+def _restore(spec: Spec, trainer: Trainer, made: dict[str, Any]) -> None:
     """Put the trainer where it was. What the device refuses, a RuntimeError, is no fault of the checkpoint.
 
     Raises:
         CheckpointDamaged: what is kept is no state of this training, though its checksum is right.
+        OtherPrecision: it began in another.
     """
     from reproduction.engine.checkpoint import CheckpointDamaged
 
     try:
-        trainer.restore(state)
+        epoch, rows = made["trainer"]["epoch"], made["rows"]
+        if type(epoch) is not int or not 0 < epoch <= trainer.recipe.epochs or type(rows) is not list:
+            raise ValueError(f"epoch {epoch} of {trainer.recipe.epochs}, rows of {type(rows).__name__}")
+        if (began := made["precision"]) != trainer.precision:
+            raise OtherPrecision(
+                f"{named(spec)} must go on in {began}, as it began on {made['machines'][-1]}. Got {trainer.precision} "
+                f"here: use such a device, begin it anew with --again, or name a precision (precision: {began}), which "
+                "makes it a run of its own."
+            )
+        trainer.restore(made["trainer"])
+    except OtherPrecision:
+        raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         told = f"{type(error).__name__}: {error}"
         raise CheckpointDamaged(f"{CHECKPOINT} must hold the state of a training. Got {told}.") from None

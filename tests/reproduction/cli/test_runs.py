@@ -420,3 +420,13 @@ def test_a_run_leaves_a_page_of_its_own(run, tmp_path):
     done = run("run", *flags(gamma="2", keep_every="1"), "--page", page)
     assert done.exit_code == 0, done.output
     assert "keep_every = 1" in page.read_text()
+
+
+def test_a_table_is_not_written_into_a_run(run, grid, tmp_path):
+    path = grid("model: mlp\n")
+    (tmp_path / "r" / "x").mkdir(parents=True)
+    (tmp_path / "r" / "x" / "spec.json").write_text("{}")
+    refused = run("grid", path, "--root", tmp_path / "r", "--table", tmp_path / "r" / "x" / "history.parquet")
+    assert "a table must not lie in the folder of a run" in refused.output
+    for option in ("--root", "--record", "--table"):
+        assert "must have a name. Got ''; the current folder is '.'." in run("grid", path, option, "").output

@@ -16,7 +16,8 @@ from yaml import safe_load
 from reproduction.checkout import ROOT
 from reproduction.engine import jobs
 from reproduction.engine.grids import read_grid
-from reproduction.engine.status import status
+from reproduction.engine.run import run
+from reproduction.engine.status import CALL_AGAIN, status
 from reproduction.engine.store import VERSION
 from tests.reproduction.conftest import SMALL
 
@@ -134,6 +135,13 @@ def test_what_another_process_did_in_the_meantime_has_not_failed(finished, ended
     folder.rename(tmp_path / "runs" / spec.digest)
     content = "\n".join(f"{name}: {value}" for name, value in {**SMALL, "gamma": 2}.items())
     assert ended(content, {spec.name: "Error: no room\n"}) == {}
+
+
+def test_all_failed_where_snakemake_began_nothing(ended, monkeypatch):
+    """As of an option it does not know: a next call would begin nothing, too."""
+    assert ended(GRID, {}, minutes=9)["focal 1, seed 0"].startswith("Snakemake ended before it began a job")
+    assert ended(GRID, {"run-other": ""}, minutes=9) == {}
+    assert ended(GRID, {}, minutes=1e-9) == {}  # the time was up before
 
 
 @pytest.mark.slow
@@ -310,3 +318,48 @@ def test_no_gpu_here(tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     with pytest.raises(ValueError, match=r"this machine has 0 GPUs. Got 'cuda'"):
         jobs.do_grid(tmp_path / "grid.yaml", tmp_path, device="cuda")
+
+
+def stop_in_time(path, root, epochs):
+    """Calls with more and more minutes, until its run begins within them; whether it was stopped then, or done."""
+    (spec,) = read_grid(path)
+    minutes = 0.07
+    for _ in range(12):
+        process = grid(path, root, "--minutes", f"{minutes:g}")
+        output = process.communicate(timeout=900)[0]
+        ((_, state, _),) = status([spec], root)
+        if state == "done":
+            return False
+        assert process.returncode == CALL_AGAIN, output
+        assert f"1 {state}" in output.splitlines()
+        if state == "stopped":
+            assert f"run {spec.name} stopped: time is up after epoch " in output
+            assert f" of {epochs}; the next call goes on.\n" in output
+            return True
+        assert state == "waiting", output
+        minutes *= 1.5
+    raise AssertionError(f"the run must begin within {minutes:g} minutes. It did not.")
+
+
+@pytest.mark.slow
+def test_a_grid_stopped_after_its_minutes_ends_as_one_that_never_was(small_data, tmp_path):
+    """Where a machine becomes so much faster meanwhile that the run ends in its minutes, it is tried again."""
+    epochs, path = 2000, tmp_path / "grid.yaml"  # more seconds than a grid takes to begin its run
+    long = {"epochs": epochs, "evaluate_every": epochs, "learning_rate": 1e-3, "n_train": 48, "batch_size": 8}
+    path.write_text("".join(f"{name}: {value}\n" for name, value in (safe_load(GRID) | long).items()))
+    roots = [tmp_path / name for name in ("a", "b", "c")]
+    root = next((root for root in roots if stop_in_time(path, root, epochs)), None)
+    assert root is not None, "the run must be stopped. It ended within its minutes."
+    process = grid(path, root)
+    output = process.communicate(timeout=900)[0]
+    assert process.returncode == 0, output
+    (spec,) = read_grid(path)
+    tries = [json.loads(line) for line in (root / spec.digest / "log.jsonl").read_text().splitlines()]
+    assert [line["event"] for line in tries] == ["start", "stopped", "start", "done"]
+    assert 0 < tries[1]["epoch"] == tries[2]["epoch"] < epochs
+    whole, stopped = run(spec, tmp_path / "whole"), run(spec, root)
+    for part in ("validation", "test", "train"):
+        assert (getattr(whole, part).logits == getattr(stopped, part).logits).all()
+    assert whole.history.equals(stopped.history)
+    weights = [folder / spec.digest / "weights.pt" for folder in (tmp_path / "whole", root)]
+    assert weights[0].read_bytes() == weights[1].read_bytes()

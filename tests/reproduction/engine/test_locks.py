@@ -1,6 +1,7 @@
 """A lock for each run: one process has it, and it goes with the process."""
 
 import contextlib
+import errno
 import fcntl
 import logging
 import os
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -167,3 +169,17 @@ def test_no_gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     with pytest.raises(ValueError, match=r"this machine has 0 GPUs. Got 'cuda'"), place_on_a_gpu(1):
         pass
+
+
+def lacks_locks(*_):
+    raise OSError(errno.ENOTSUP, "no locks that can be shared")
+
+
+@pytest.mark.parametrize(
+    "fcntl", [None, SimpleNamespace(flock=lacks_locks, LOCK_SH=1, LOCK_NB=4)], ids=["Windows", "a file system without"]
+)
+def test_where_locks_cannot_be_shared_a_look_tells_the_same(tmp_path, monkeypatch, fcntl):
+    monkeypatch.setattr(locks, "fcntl", fcntl)
+    with held(tmp_path / "x", "run x"):
+        assert is_locked(tmp_path / "x")
+    assert not is_locked(tmp_path / "x")

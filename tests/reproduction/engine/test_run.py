@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import logging
+import math
 import os
 import resource
 import subprocess
@@ -19,10 +21,10 @@ from reproduction.engine import run as face_run
 from reproduction.engine.checkpoint import read_checkpoint, write_checkpoint
 from reproduction.engine.cost import Compute
 from reproduction.engine.files import DiskFull
-from reproduction.engine.locks import TimeUp, held
+from reproduction.engine.locks import RunTaken, TimeUp, held
 from reproduction.engine.machine import machine_name
 from reproduction.engine.recipes import RECIPES
-from reproduction.engine.run import run
+from reproduction.engine.run import NewerRun, OtherPrecision, run, run_shared
 from reproduction.engine.spec import LOSSES
 from reproduction.engine.status import CALL_AGAIN, exit_status, status
 from reproduction.engine.trainer import NonFiniteLoss, Trainer
@@ -63,17 +65,30 @@ def test_run_leaves_everything_and_is_not_repeated(small, tmp_path, epochs):
     assert events(folder) == ["start", "done"]
 
 
-def test_a_run_does_not_go_on_in_another_precision(small, tmp_path, killed, monkeypatch, epochs, caplog):
+def test_a_run_does_not_go_on_in_another_precision(small, tmp_path, killed, monkeypatch, epochs):
     """As 'auto' would have it, carried from a CPU to a GPU."""
     spec = small()
+    whole = run(spec, tmp_path / "whole")
     killed(2, spec, tmp_path)
+    before = {path.name: path.read_bytes() for path in (tmp_path / spec.digest).iterdir()}
     epochs.clear()
-    monkeypatch.setattr("reproduction.engine.trainer.pick_precision", lambda precision, device: "bf16")
-    run(spec, tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("reproduction.engine.trainer.pick_precision", lambda precision, device: "bf16")
+        told = r"must go on in float32, as it began on .*\. Got bf16 here: use such a device, .* --again, or name a"
+        with pytest.raises(OtherPrecision, match=told):
+            run(spec, tmp_path)
+        assert epochs == []
+        assert {path.name: path.read_bytes() for path in (tmp_path / spec.digest).iterdir()} == before
+        run(spec, tmp_path / "anew")
+        killed(2, spec, tmp_path / "kept aside")
+    epochs.clear()
+    assert_same(run(spec, tmp_path / "kept aside", again=True), whole)
     assert epochs == [0, 1, 2, 3]
-    assert "precision must be bf16. Got float32. Kept as checkpoint.1; it begins anew" in caplog.text
-    record = json.loads((tmp_path / spec.digest / "spec.json").read_text())
-    assert (record["precision"], record["step"]) == ("bf16", "plain")
+    assert (tmp_path / "kept aside" / spec.digest / "checkpoint.1").is_file()
+    assert_same(run(spec, tmp_path), whole)
+    record = json.loads((tmp_path / "anew" / spec.digest / "spec.json").read_text())
+    first = json.loads((tmp_path / "anew" / spec.digest / "log.jsonl").read_text().splitlines()[0])
+    assert (record["precision"], first["precision"], first["step"]) == ("bf16", "bf16", "plain")
 
 
 def test_a_run_names_every_machine_and_every_way_of_a_step_that_it_is_made_with(small, tmp_path, killed, monkeypatch):
@@ -230,7 +245,8 @@ def test_a_damaged_checkpoint_is_kept_aside_and_the_run_begins_anew(small, tmp_p
     [
         *((part, None) for part in ("generator", "optimiser", "epoch")),
         ("optimiser", {}),
-        ("epoch", "x"),
+        *(("epoch", epoch) for epoch in ("x", -4, 5)),
+        ("rows", 3),
         ("schedule", 7),
     ],
 )
@@ -244,7 +260,7 @@ def test_a_checkpoint_that_lacks_a_part_or_holds_nonsense_is_not_restored_by_hal
     if value is None:
         del content["trainer"][part]
     else:
-        content["trainer"][part] = value
+        (content if part == "rows" else content["trainer"])[part] = value
     write_checkpoint(checkpoint, content)
     assert_same(run(spec, tmp_path / "killed"), whole)
     assert checkpoint.with_name("checkpoint.1").is_file()
@@ -477,3 +493,71 @@ def test_logits_after_epochs_on_the_way_are_those_of_shorter_runs(small, tmp_pat
         np.testing.assert_array_equal(kept.labels, shorter.test.labels)
     np.testing.assert_array_equal(whole.test.logits, run(small(), tmp_path).test.logits)  # and change nothing
     assert list(run(small(keep_every=2), tmp_path).test_by_epoch) == [2]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_run_of_newer_code_is_not_repeated(small, tmp_path, again):
+    spec = small()
+    run(spec, tmp_path)
+    record = tmp_path / spec.digest / "spec.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"training_version": 7}))
+    with pytest.raises(NewerRun, match=r"must be of training code 1 or older. Got 7: update this code"):
+        run(spec, tmp_path, again=again)
+    assert folders(tmp_path) == [spec.digest]
+
+
+def test_shared_runs_do_what_nobody_does(small, tmp_path, monkeypatch):
+    """While the first is taken, the others are done; then the first, made by the other process, is loaded."""
+    specs = [small(gamma=gamma) for gamma in (0, 1, 2, 3)]
+    first, second, failed = specs[0], specs[1], specs[3]
+    run(second, tmp_path)
+    (tmp_path / failed.digest).mkdir()
+    (tmp_path / failed.digest / "failed.json").write_text('{"reason": "because"}')
+    taken = {first.digest}
+    real, order = held, []
+
+    def shared(folder, name, wait=True, until=math.inf):
+        order.append((name.split("(")[1].split(",")[0], wait))
+        if folder.name in taken and not wait:
+            raise RunTaken(name)
+        return real(folder, name, wait, until)
+
+    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "held", shared)
+    result = run_shared(specs, tmp_path)
+    assert result.spec == first
+    assert order == [
+        ("cross-entropy", False),  # taken; the second is done already
+        ("cross-entropy", False),
+        ("focal 2", False),  # done in the meantime
+        ("cross-entropy", False),  # still taken; what failed is not tried
+        ("cross-entropy", True),
+    ]
+    assert [entry.state for entry in status(specs, tmp_path)] == ["done", "done", "done", "failed"]
+
+
+def test_what_another_of_the_shared_runs_raises_is_left_to_its_job(small, tmp_path, monkeypatch, caplog):
+    first, bad = small(), small(learning_rate=1e30)
+    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "held", _first_taken(first, held))
+    with caplog.at_level(logging.WARNING):
+        assert run_shared([first, bad], tmp_path).spec == first
+    assert "the training loss must stay finite" in caplog.text
+
+
+def test_what_another_process_has_just_made_is_not_made_again(small, tmp_path, epochs, monkeypatch):
+    first, second = small(), small(gamma=1)
+    run(first, tmp_path)
+    run(second, tmp_path)
+    epochs.clear()
+    monkeypatch.setattr(sys.modules["reproduction.engine.run"], "held", _first_taken(first, held))
+    assert run_shared([first, second], tmp_path, again=True).spec == first
+    assert epochs == []
+    assert folders(tmp_path) == sorted([first.digest, second.digest])
+
+
+def _first_taken(spec, real):
+    def lock(folder, name, wait=True, until=math.inf):
+        if folder.name == spec.digest and not wait:
+            raise RunTaken(name)
+        return real(folder, name, wait, until)
+
+    return lock
