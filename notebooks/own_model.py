@@ -299,7 +299,7 @@ captioned(pd.DataFrame(found, index=["T", "NLL"]).T, "One fit, three ways to hol
 # ## All calibrators in one table
 #
 # `focal calibrate --methods all` compares our calibrators with those of other libraries, which are estimators here,
-# too. Below all of them are fitted on the same validation samples of recorded networks and measured on their test
+# too. Below all of them are fitted on the same validation samples of a recorded network and measured on their test
 # samples; `tool.method_table` does it for any logits. The ECEs have 15 bins; the one with less bias is that of
 # equal width without what noise adds. Seconds are those of the machine that made this page. The last column counts test
 # samples whose predicted class the calibrator changes, which no temperature can. An infinite NLL means that a label got

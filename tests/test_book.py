@@ -228,3 +228,11 @@ def test_every_check_of_a_claim_has_its_source_page():
     for claim in ledger():
         page = HTML / "_modules" / f"{claim.check.__module__.replace('.', '/')}.html"
         assert f'id="{claim.function}"' * bool(claim.function) in page.read_text(), claim.id
+
+
+@needs_book
+def test_nothing_loads_from_the_network():
+    loading = re.compile(r'<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]+"')
+    for page in HTML.rglob("*.html"):
+        found = [tag for tag in loading.findall(page.read_text()) if 'rel="canonical"' not in tag]
+        assert not found, f"{page.name}: {found[0] if found else ''}"

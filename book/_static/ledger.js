@@ -1,5 +1,5 @@
 // The ledger's page: search, menus and sorting of its table, which the cards below follow, all kept in the address.
-// reproduction/ledger/overview.py writes the table. Without this script every claim is shown, in the order of the book.
+// reproduction/ledger/page.py writes the table. Without this script every claim is shown, in the order of the book.
 "use strict";
 (() => {
   const MENUS = ["verdict", "paper", "whose"];

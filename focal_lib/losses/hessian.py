@@ -92,6 +92,7 @@ def hessian_top_eigenvalue(
         tolerance: relative.
 
     Raises:
+        ValueError: another reduction; no samples.
         ArpackNoConvergence: the tolerance was not reached.
 
     Examples:
@@ -99,6 +100,10 @@ def hessian_top_eigenvalue(
         >>> round(hessian_top_eigenvalue(model, nn.functional.mse_loss, inputs, torch.zeros(2, 1)), 3)
         4.0
     """
+    if (reduction := getattr(loss, "reduction", "mean")) != "mean":
+        raise ValueError(f"loss must have reduction 'mean'. Got {reduction!r}.")
+    if not len(labels):
+        raise ValueError("inputs must hold samples. Got none.")
     batches = list(zip(inputs.split(batch_size), labels.split(batch_size), strict=True))
     with sdpa_kernel(SDPBackend.MATH):
         operator = _hessian(model, loss, batches)
@@ -109,12 +114,12 @@ def hessian_top_eigenvalue(
 def _hessian(model: nn.Module, loss: Loss, batches: Sequence[tuple[Tensor, Tensor]]) -> LinearOperator:
     """Products with the Hessian of the mean loss, by backward passes; the graph of a single batch is kept."""
     model.eval()
-    parameters = list(model.parameters())
+    parameters = [p for p in model.parameters() if p.requires_grad]
     sizes, samples = [p.numel() for p in parameters], sum(len(labels) for _, labels in batches)
 
     def gradient(inputs: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
         value = _value(model, loss, inputs, labels) * (len(labels) / samples)
-        return torch.autograd.grad(value, parameters, create_graph=True)
+        return torch.autograd.grad(value, parameters, create_graph=True, allow_unused=True, materialize_grads=True)
 
     kept = [gradient(*batches[0])] if len(batches) == 1 else None
 
@@ -123,7 +128,13 @@ def _hessian(model: nn.Module, loss: Loss, batches: Sequence[tuple[Tensor, Tenso
         given = [part.reshape(p.shape).to(p) for part, p in zip(parts, parameters, strict=True)]
         total = np.zeros(sum(sizes))
         for slope in kept or (gradient(*batch) for batch in batches):
-            found = torch.autograd.grad(slope, parameters, given, retain_graph=True)
+            curved = [
+                (s, v) for s, v in zip(slope, given, strict=True) if s.requires_grad
+            ]  # not what is linear or unused
+            slopes, vectors = zip(*curved, strict=True) if curved else ((), ())
+            found = torch.autograd.grad(
+                slopes, parameters, vectors, retain_graph=True, allow_unused=True, materialize_grads=True
+            )
             total += torch.cat([f.reshape(-1) for f in found]).double().cpu().numpy()
         return total
 

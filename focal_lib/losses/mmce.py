@@ -11,7 +11,7 @@ from focal_lib.validation import check_number
 LARGE = 20_000  # above this number of samples (a training set, not a batch) the kernel is not held in memory
 
 
-def mmce(confidence: Tensor, correct: Tensor, width: float = 0.4, divided_by: int = 1) -> Tensor:
+def mmce(confidence: Tensor, correct: Tensor, *, width: float = 0.4, divided_by: int = 1) -> Tensor:
     r"""The weighted maximum mean calibration error of a batch (Kumar, Sarawagi and Jain 2018), a scalar.
 
     The kernel is :math:`k(r, r') = e^{-|r - r'|/0.4}`. The unweighted MMCE_m is
@@ -59,7 +59,7 @@ class MMCELoss(TrainingLoss):
             numbers of right and wrong samples.
 
     Raises:
-        ValueError: lam negative; wrong shapes when called.
+        ValueError: lam negative; divided_by below 1; wrong shapes when called.
 
     Examples:
         >>> logits, labels = torch.tensor([[0.8, 0.2], [0.8, 0.2]]).log(), torch.tensor([0, 1])
@@ -67,10 +67,10 @@ class MMCELoss(TrainingLoss):
         2.1163
     """
 
-    def __init__(self, lam: float = 2.0, divided_by: int = 1) -> None:
+    def __init__(self, lam: float = 2.0, *, divided_by: int = 1) -> None:
         super().__init__()
         self.lam = check_number(lam, "lam", minimum=0.0)
-        self.divided_by = divided_by
+        self.divided_by = int(check_number(divided_by, "divided_by", minimum=1.0))
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_batch(logits, labels)

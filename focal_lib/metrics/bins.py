@@ -174,6 +174,7 @@ def ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
     >>> round(ece([[0.8, 0.2]] * 4, [0, 0, 0, 1]), 4)  # confidence 0.8, accuracy 0.75
     0.05
     """
+    _check_bins(n_bins)  # before the data are read
     return ece_of(*top_label(probs, labels), n_bins)
 
 
@@ -186,6 +187,7 @@ def adaptive_ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
     >>> round(adaptive_ece(probs, [0, 1, 0, 1], n_bins=2), 4)  # mean of |0.9 - 0.5| and |0.6 - 0.5|
     0.25
     """
+    _check_bins(n_bins)  # before the data are read
     return adaptive_ece_of(*top_label(probs, labels), n_bins)
 
 
@@ -204,6 +206,7 @@ def reliability_bins(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, bin
     >>> reliability_bins([[0.9, 0.1]] * 2 + [[0.6, 0.4]] * 2, [0, 0, 0, 1]).accuracy.tolist()
     [0.5, 1.0]
     """
+    _check_bins(n_bins)  # before the data are read
     return reliability_bins_of(*top_label(probs, labels), n_bins, binning=binning)
 
 

@@ -148,6 +148,7 @@ def mce_interval_of(
 
     Its ends are at least those of the ECE, since the largest gap is at least the mean gap.
     """
+    confidence, correct, design = _counted(confidence, correct, design)
     gaps, errors, share, noise = _gaps(confidence, correct, n_bins, binning, level, design)
     found = _invert(lambda size: (size / share).max(-1), gaps, errors, level, noise)
     if np.isnan(found.low):
@@ -181,9 +182,18 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     return Interval(estimate, low, min(1.0, high + unseen), "bounds", level, debiased=debiased)
 
 
+def _counted(confidence: np.ndarray, correct: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray, Design]:
+    """Without samples of weight 0, which count for nothing."""
+    if design.weights is None or design.weights.all():
+        return confidence, correct, design
+    inside = design.weights > 0
+    return confidence[inside], correct[inside], design.take(inside)
+
+
 def _sum_of_gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> Interval:
+    confidence, correct, design = _counted(confidence, correct, design)
     gaps, errors, _, noise = _gaps(confidence, correct, n_bins, binning, level, design)
     found = _invert(lambda size: size.sum(-1), gaps, errors, level, noise, sums=True)
     if np.isnan(found.high):

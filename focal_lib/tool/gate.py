@@ -232,7 +232,7 @@ def _of_another_model(calibrator: Calibrator, data: LogitSet) -> list[str]:
     if isinstance(calibrator, MappedCalibrator | AsGiven) or calibrator.class_names_ is None:
         return found
     for k, (was, now) in enumerate(zip(calibrator.class_names_, data.class_names or (), strict=False)):
-        if was != now:
+        if str(was) != str(now):
             other = f"column {k} was {was}, and here it is {now}"
             return [*found, f"The calibrator was fitted on other columns, or in another order: {other}."]
     return found

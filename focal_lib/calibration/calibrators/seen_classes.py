@@ -61,9 +61,13 @@ class SeenClassesCalibrator(Calibrator):
 
 
 def import_extra(module: str, calibrator: str) -> ModuleType:
-    """Import a package that only some calibrators need; ImportError, with the command, where it is not installed."""
+    """Import a package that only some calibrators need; ImportError, with the command, where it is not whole."""
     check_package(module.partition(".")[0], calibrator, "methods")
-    return importlib.import_module(module)
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        what = f"{calibrator} needs the package {module.partition('.')[0]} with all that it needs itself"
+        raise ImportError(f"{what}: pip install 'focal-lib[methods]' ({error})") from None
 
 
 def repeated(

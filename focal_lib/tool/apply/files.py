@@ -222,9 +222,8 @@ def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given |
 
 def _score_columns(calibrator: Calibrator, names: list[str]) -> list[str]:
     """The columns of scores by their names in fit and in that order; without such, all but 'label', if as many."""
-    if calibrator.score_columns_ is None:
-        return _as_many(calibrator, [name for name in names if name != LABEL])
-    found = [str(name) for name in calibrator.score_columns_]
+    named = calibrator.score_columns_
+    found = [name for name in names if name != LABEL] if named is None else list(map(str, named))
     if missing := [name for name in found if name not in names]:
         raise ValueError(
             f"the table must have the columns of scores that the calibrator was fitted on, {in_words(found)}. Got "
@@ -232,7 +231,7 @@ def _score_columns(calibrator: Calibrator, names: list[str]) -> list[str]:
         )
     if twice := [name for name in found if names.count(name) > 1]:
         raise ValueError(f"the table must have each column once. Got {twice[0]!r} more than once.")
-    return found
+    return _as_many(calibrator, found) if named is None else found
 
 
 def _as_many(calibrator: Calibrator, names: list[str]) -> list[str]:

@@ -83,7 +83,7 @@ def _questions(path: Path) -> Iterator[tuple[dict[str, Any], list[float], str]]:
 def _log_likelihoods(line: dict[str, Any], what: str) -> list[float]:
     try:
         pairs = line["filtered_resps"]
-        if not all(isinstance(pair, list) for pair in pairs):
+        if not isinstance(pairs, list) or not all(isinstance(pair, list) for pair in pairs):
             raise TypeError
         found = [float(value) for value, _ in pairs]
     except (KeyError, TypeError, ValueError, OverflowError):

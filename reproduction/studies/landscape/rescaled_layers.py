@@ -51,7 +51,7 @@ def measure_rescaled(
     """Trace of cross-entropy's Hessian on validation images, and calibration there, of each network by each factor.
 
     Returns:
-        loss, gamma, seed, factor; trace, exact, see `gauss_newton`; ece, in per cent; moved, the largest change
+        loss, gamma, seed, factor; trace, exact, see `gauss_newton_traces`; ece, in per cent; moved, the largest change
         of a probability.
 
     Raises:

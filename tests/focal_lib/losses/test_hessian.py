@@ -100,3 +100,30 @@ def test_bad_input():
         HessianTraceLoss(-1.0)
     with pytest.raises(ValueError, match="must have shapes"):
         HessianTraceLoss(1.0)(torch.zeros(3), torch.zeros(3, dtype=torch.long))
+
+
+def test_frozen_and_unused_weights_have_no_part(setting):
+    """In one batch as in several."""
+    model, inputs, labels = setting
+
+    class WithMore(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.used, self.unused = copy.deepcopy(model), torch.nn.Linear(2, 2)
+            self.frozen = torch.nn.Parameter(torch.ones(3, dtype=torch.float64), requires_grad=False)
+
+        def forward(self, inputs):
+            return self.used(inputs) * self.frozen
+
+    whole = hessian_top_eigenvalue(model, cross_entropy, inputs, labels)
+    for batch_size in (1000, 6):
+        found = hessian_top_eigenvalue(WithMore(), cross_entropy, inputs, labels, batch_size=batch_size)
+        assert found == pytest.approx(whole, rel=2e-3)
+
+
+def test_a_loss_that_is_no_mean_is_refused(setting):
+    model, inputs, labels = setting
+    with pytest.raises(ValueError, match=r"loss must have reduction 'mean'\. Got 'sum'"):
+        hessian_top_eigenvalue(model, torch.nn.CrossEntropyLoss(reduction="sum"), inputs, labels)
+    with pytest.raises(ValueError, match=r"inputs must hold samples\. Got none"):
+        hessian_top_eigenvalue(model, cross_entropy, inputs[:0], labels[:0])

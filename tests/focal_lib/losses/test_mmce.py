@@ -29,7 +29,7 @@ def test_mmce_against_a_slow_definition(batch, divided_by):
     logits, labels = batch
     labels = torch.where(torch.arange(20) < 9, logits.argmax(-1), labels)  # some right, some wrong
     expected = cross_entropy(logits, labels) + 1.5 * slow_mmce(logits, labels, divided_by)
-    torch.testing.assert_close(MMCELoss(1.5, divided_by)(logits, labels), expected)
+    torch.testing.assert_close(MMCELoss(1.5, divided_by=divided_by)(logits, labels), expected)
 
 
 def test_mmce_of_a_batch_of_one_kind_has_no_weighted_error():
@@ -60,3 +60,11 @@ def test_a_training_set_fits_into_memory():
     logits = torch.randn(45_000, 10, generator=torch.Generator().manual_seed(0), requires_grad=True)
     (slope,) = torch.autograd.grad(MMCELoss(2.0)(logits, torch.arange(45_000) % 10), logits)
     assert torch.isfinite(slope).all()
+
+
+def test_what_divides_is_named_and_no_truth_value():
+    """`weighted` stood in its place in earlier versions."""
+    with pytest.raises(TypeError, match="positional"):
+        MMCELoss(2.0, False)
+    with pytest.raises(ValueError, match=r"divided_by must be one real number\. Got False"):
+        MMCELoss(2.0, divided_by=False)

@@ -194,3 +194,10 @@ def test_of_few_samples_that_are_certain_ends_are_in_order(classes, sure):
         for found in (classwise_ece_interval(p, y), ece_interval(p, y)):
             assert 0 <= found.low <= found.high <= 1
             assert found.low <= found.estimate + 1e-12
+
+
+def test_samples_of_weight_zero_change_nothing():
+    confidence, correct = np.r_[np.full(3, 0.3), np.full(100, 0.9)], np.r_[np.ones(3), np.arange(100) % 10 > 0]
+    weighted = ece_interval_of(confidence, correct, design=Design(np.r_[np.zeros(3), np.ones(100)]))
+    alone = ece_interval_of(confidence[3:], correct[3:], design=Design(np.ones(100)))
+    assert (weighted.estimate, weighted.low, weighted.high) == pytest.approx((alone.estimate, alone.low, alone.high))

@@ -332,3 +332,12 @@ def test_a_table_without_samples_stays_one(named, table, tmp_path, read_as, writ
     found = pd.read_csv(out) if written_as == ".csv" else pd.read_parquet(out)
     assert list(found.columns) == list(table.columns)
     assert len(found) == 0
+
+
+def test_a_column_twice_is_no_option_more(tmp_path):
+    """A calibrator of options takes any number of columns; it gave five probabilities of three names."""
+    fit = TemperatureScaling().fit(np.array([[0.0, 1.0, 0.5], [2.0, 0.0, 1.0], [1.0, 3.0, 2.0]] * 40), [1, 0, 2] * 40)
+    fit.layout_ = "options"
+    (tmp_path / "new.csv").write_text("a,a,c\n1,2,3\n0,1,5\n")
+    with pytest.raises(ValueError, match=r"each column once\. Got 'a' more than once"):
+        apply_to_table(fit, tmp_path / "new.csv", tmp_path / "out.npy")
