@@ -40,7 +40,7 @@ def check_gamma(gamma: Any, *, minimum: float = -1.0, above: float = -math.inf) 
 
 def check_level(level: Any, name: str = "level") -> None:
     """ValueError unless it is one number and 0 < level < 1."""
-    if not 0 < check_number(level, name) < 1:
+    if not 0 < (level if isinstance(level, float) else check_number(level, name)) < 1:
         raise ValueError(f"{name} must lie in (0, 1). Got {level}.")
 
 

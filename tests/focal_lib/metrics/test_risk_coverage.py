@@ -110,5 +110,8 @@ def test_bad_arguments():
     for risk in (0, 1, np.nan):
         with pytest.raises(ValueError, match=r"risk must lie in \(0, 1\)"):
             certified_threshold(p, y, risk)
+    for level in ("0.9", None):
+        with pytest.raises(ValueError, match="level must be one real number"):
+            risk_coverage(p, y, level=level)
     with pytest.raises(ValueError, match="must not be empty"):
         risk_coverage_of(np.empty(0), np.empty(0))
