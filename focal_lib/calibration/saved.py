@@ -48,7 +48,7 @@ def save_calibrator(calibrator: Calibrator, path: str | Path) -> None:
         raise ValueError(f"calibrator must be fitted. Got {type(calibrator).__name__} before fit.")
     content = {"format": FORMAT, "focal_lib": version("focal-lib"), "method": names[type(calibrator)]}
     content |= {"parameters": {n: _plain(v) for n, v in calibrator.get_params().items()}, "fitted": fitted}
-    text = _lines(content | {"checksum": _checksum(content)}) + "\n"
+    text = _lines(content | {"checksum": json_checksum(content)}) + "\n"
     write_whole(Path(path), lambda part: part.write_text(text))
 
 
@@ -68,7 +68,7 @@ def load_calibrator(path: str | Path) -> Calibrator:
     try:
         content = json.loads(_read(path), parse_constant=_no_number)
         checksum = content.pop("checksum")
-        fits = checksum == _checksum(content)
+        fits = checksum == json_checksum(content)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):  # no JSON, no UTF-8, no calibrator
         raise ValueError(f"{path.name} must be a calibrator written by focal_lib. It is not.") from None
     if content.get("format") not in (1, 2, FORMAT):
@@ -168,7 +168,8 @@ def _lines(value: Any, indent: str = "") -> str:
     return f"{start}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{end}"
 
 
-def _checksum(content: dict[str, Any]) -> str:
+def json_checksum(content: dict[str, Any]) -> str:
+    """SHA-256 of the content as JSON with sorted keys."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

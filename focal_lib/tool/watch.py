@@ -8,7 +8,6 @@ high or too low; confusion of other classes at the same error rate is not detect
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from focal_lib.atomic_write import write_whole
+from focal_lib.calibration.saved import json_checksum
 from focal_lib.metrics.e_process import BETS, log_factors, log_wealth, overconfident
 from focal_lib.metrics.scores import top_label
 from focal_lib.validation import check_number
@@ -209,7 +209,7 @@ class CalibrationWatch:
             "wealth": self._wealth.tolist() if self.steps else None,  # JSON has no infinite numbers
             "since": {name: values.tolist() for name, values in vars(self._since).items()},
         }
-        return json.dumps(content | {"checksum": _checksum(content)}, indent=1, allow_nan=False) + "\n"
+        return json.dumps(content | {"checksum": json_checksum(content)}, indent=1, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -227,7 +227,7 @@ class CalibrationWatch:
             raise ValueError("the state must be one written by focal watch. It is not, or it was cut.")
         if version not in (1, FORMAT):
             raise ValueError(f"the state must have format {FORMAT}, or 1. Got {version}.")
-        if checksum != _checksum(content):
+        if checksum != json_checksum(content):
             raise ValueError("the state must match its checksum. It was changed or cut.")
         try:
             return cls._of(content)
@@ -307,7 +307,3 @@ def _means(confidence: float, correct: float, count: int) -> str:
 
 def _exp(value: float) -> float:
     return math.exp(value) if value < 709 else math.inf
-
-
-def _checksum(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -59,7 +59,7 @@ def run(
     """
     from dataclasses import asdict
 
-    from reproduction.engine.grids import find_spec, make_spec, read_grid
+    from reproduction.engine.grids import make_spec, read_grid_from
     from reproduction.engine.locks import TimeUp, place_on_a_gpu
     from reproduction.engine.run import run_shared
     from reproduction.engine.status import CALL_AGAIN
@@ -77,10 +77,7 @@ def run(
         if page is not None:
             check_target(page, ending=".ipynb")
             check_folder(page.absolute().parent)
-        specs = [make_spec(given)]
-        if path is not None and digest is not None:
-            first = find_spec(path, digest)
-            specs = [first, *(spec for spec in read_grid(path) if spec != first)]
+        specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
         until = min(until, time.time() + 60 * minutes) if minutes is not None else until
         with place_on_a_gpu(per_device, until=until) if per_device else nullcontext(device) as place:
             result = run_shared(specs, root, place, again=again, until=until, progress=path is None)

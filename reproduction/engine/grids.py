@@ -93,16 +93,16 @@ def _parse_notes(given: Mapping[str, Any]) -> GridNotes:
     return GridNotes(reproduces, **{name: tuple(value) for name, value in lists.items()})
 
 
-def find_spec(path: str | Path, digest: str) -> Spec:
-    """The specification of a grid with that digest.
+def read_grid_from(path: str | Path, digest: str) -> list[Spec]:
+    """The specifications of a grid, the one with that digest first.
 
     Raises:
         ValueError: none has it.
     """
-    for spec in read_grid(path):
-        if spec.digest == digest:
-            return spec
-    raise ValueError(f"digest must be that of a run in {Path(path).name}. Got {digest!r}.")
+    specs = sorted(read_grid(path), key=lambda spec: spec.digest != digest)  # the others stay in their order
+    if specs[0].digest != digest:
+        raise ValueError(f"digest must be that of a run in {Path(path).name}. Got {digest!r}.")
+    return specs
 
 
 def make_spec(values: Mapping[str, Any]) -> Spec:

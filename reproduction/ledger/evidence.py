@@ -50,11 +50,6 @@ def step(text: str, *shown: Any, simplify: Callable[[Any], Any] = sp.simplify) -
     return Step(text, residuals[0] if len(residuals) == 1 else residuals)
 
 
-def step_of_several(text: str, *equations: tuple[Any, Any]) -> Step:
-    """A step that says several things at once."""
-    return step(text, *equations)
-
-
 def derivation(*steps: Step, remark: str = "", where: sp.Set | None = None) -> Derivation:
     """The derivation by these steps, for a claim that writes them out."""
     return Derivation(steps, remark, where)

@@ -9,7 +9,7 @@ import sympy as sp
 
 from focal_lib.metrics.intervals import paired_t_interval
 from reproduction.engine.contrasts import Contrast, Setting
-from reproduction.ledger.evidence import All, Derivation, Evidence, step, step_of_several
+from reproduction.ledger.evidence import All, Derivation, Evidence, step
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.pages.tables import in_words
@@ -223,21 +223,20 @@ def flat_by_scaling() -> Evidence:
     trace = sp.simplify(shares[0]) * first + sp.simplify(shares[1]) * second + others
     return Derivation(
         (
-            step_of_several(
+            step(
                 r"$\max(0, az) = a\max(0, z)$ for $a > 0$, where $z \ge 0$ and where $z \le 0$",
                 *((sp.Max(0, a * value), a * sp.Max(0, value)) for value in (sp.Abs(z), -sp.Abs(z))),
             ),
             step(
                 r"so the next layer gets what it got: $(q/a)\,a\max(0, z) = q\max(0, z)$, and $F(ap, q/a) = F(p, q)$",
-                q / a * a,
-                q,
+                (q / a * a, q),
             ),
-            step_of_several(
+            step(
                 r"twice differentiated, $a^2F_{pp}(ap, q/a) = F_{pp}(p, q)$ and $a^{-2}F_{qq}(ap, q/a) = F_{qq}(p, q)$",
                 (sp.diff(moved, p, 2).doit(), (a**2 * in_first).doit()),
                 (sp.diff(moved, q, 2).doit(), (in_second / a**2).doit()),
             ),
-            step_of_several(
+            step(
                 r"summed over the weights, the trace is $T_1/a^2 + a^2T_2 + T_0$: without bound as $a \to 0$ where $T_1 > 0$, as "
                 r"$a \to \infty$ where $T_2 > 0$, whatever the other parts",
                 (trace, first / a**2 + a**2 * second + others),

@@ -175,7 +175,7 @@ def test_calibrators_with_a_checksum_that_fits_and_contents_that_do_not(tmp_path
         del content["checksum"]
         for place, value, taken_out in changes:
             put(content, place, copy.deepcopy(value), taken_out)
-        path.write_text(json.dumps(content | {"checksum": saved._checksum(content)}))
+        path.write_text(json.dumps(content | {"checksum": saved.json_checksum(content)}))
         is_said(probabilities_after, path)
 
     one()

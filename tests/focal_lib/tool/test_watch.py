@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from focal_lib.cli import main
 from focal_lib.tool import CalibrationWatch
-from focal_lib.tool.watch import _checksum
+from focal_lib.tool.watch import json_checksum
 from reproduction.checkout import ROOT
 from reproduction.studies.advice.watch_rates import alarm_delays, alarm_times, false_alarm_rates, simulate_stream
 
@@ -172,7 +172,7 @@ def test_a_state_from_before_there_was_a_tolerance_goes_on(drifting):
     watch.update(*drifting)
     content = json.loads(watch.to_json()) | {"format": 1}
     del content["tolerance"], content["checksum"]
-    old = CalibrationWatch.from_json(json.dumps(content | {"checksum": _checksum(content)}))
+    old = CalibrationWatch.from_json(json.dumps(content | {"checksum": json_checksum(content)}))
     assert old.to_json() == watch.to_json()
 
 

@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from reproduction.checkout import ROOT
-from reproduction.engine.grids import GridNotes, find_spec, make_spec, read_grid, read_notes
+from reproduction.engine.grids import GridNotes, make_spec, read_grid, read_grid_from, read_notes
 from reproduction.engine.models import MODELS
 from reproduction.engine.papers import FCL_OF_L25
 from reproduction.engine.spec import Spec
@@ -62,9 +62,9 @@ def test_bad_grids_are_named(grid, text, message):
 def test_one_run_of_a_grid(grid):
     path = grid("gamma: [0, 2, 3]")
     specs = read_grid(path)
-    assert find_spec(path, specs[1].digest) == specs[1]
+    assert read_grid_from(path, specs[1].digest) == [specs[1], specs[0], *specs[2:]]
     with pytest.raises(ValueError, match=r"digest must be that of a run in grid.yaml. Got 'nix'"):
-        find_spec(path, "nix")
+        read_grid_from(path, "nix")
 
 
 def test_fields_by_name():

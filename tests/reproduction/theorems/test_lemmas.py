@@ -10,7 +10,7 @@ from flint import arb
 
 from focal_lib.theory.temperature_bounds import beta
 from reproduction.ledger.certificates import checker
-from reproduction.ledger.evidence import Certificate, Derivation, step, step_of_several
+from reproduction.ledger.evidence import Certificate, Derivation, step
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import find
 from reproduction.theorems import symbols
@@ -21,9 +21,9 @@ from reproduction.theorems.lemmas.binary_map import gap_slope_steps, logit_form_
 
 def test_errors_of_one_step_do_not_cancel():
     x = sp.Symbol("x")
-    assert step_of_several("both", (x, x), (1, 1)).holds
-    assert not step_of_several("0 for 1 and 1 for 0: the sum is right", (0, 1), (1, 0)).holds
-    assert not step_of_several("none").holds
+    assert step("both", (x, x), (1, 1)).holds
+    assert not step("0 for 1 and 1 for 0: the sum is right", (0, 1), (1, 0)).holds
+    assert not step("none").holds
 
 
 def test_a_step_of_two_lemmas_stands_once():

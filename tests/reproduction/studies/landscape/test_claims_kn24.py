@@ -78,7 +78,7 @@ def test_relations_are_by_seed_and_need_a_sign(given):
 
 def test_the_derivation_needs_the_true_factor(monkeypatch):
     assert landscape.flat_by_scaling().verdict == Verdict.PROVED
-    real = landscape.step_of_several
+    real = landscape.step
     doubled = lambda text, *pairs: real(text, *((2 * left, right) for left, right in pairs))  # noqa: E731
-    monkeypatch.setattr(landscape, "step_of_several", doubled)
+    monkeypatch.setattr(landscape, "step", doubled)
     assert landscape.flat_by_scaling().verdict == Verdict.FAILED
