@@ -42,7 +42,7 @@ def test_one_version_of_python_everywhere():
 
 def test_both_commands_run_on_each_supported_python():
     job = yaml.safe_load(WORKFLOWS["test.yml"].read_text())["jobs"]["test"]
-    assert {"make book", "KILLS=100 make test SLOW=1"} <= set(_commands(job))
+    assert {"make book", "make test SLOW=1"} <= set(_commands(job))
     supported = SpecifierSet(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"])
     possible = [f"3.{minor}" for minor in range(8, 30)]
     assert job["strategy"]["matrix"]["python"] == [v for v in possible if supported.contains(v)]
