@@ -25,6 +25,7 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of
+from focal_lib.tool.evaluation.repeats import group_copies
 from focal_lib.tool.evaluation.scoring import top_labels
 from focal_lib.tool.evaluation.slices import ALL, together
 from focal_lib.tool.evaluation.suspicions import find_suspicions
@@ -175,7 +176,7 @@ def check(
     if metric not in INTERVALS:
         raise ValueError(f"metric must be one of {', '.join(INTERVALS)}. Got {metric}.")
     sets = read_logits(data, **holds)
-    test = sets["test"] if "test" in sets else sets["all"]
+    test = group_copies(sets["test"] if "test" in sets else sets["all"])
     if not force:
         wrong = find_suspicions(test, test, holds.get("given", "logits"), one_set=True, fitted=False)
         wrong += [] if calibrator is None else _of_another_model(calibrator, test)

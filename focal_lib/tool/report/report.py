@@ -32,6 +32,7 @@ from focal_lib.calibration.saved import save_calibrator
 from focal_lib.threads import few_threads
 from focal_lib.tool.evaluation.comparison import Evaluation, cross_fit, differences, hold_out, measure
 from focal_lib.tool.evaluation.recommendation import RELEVANT, Advice, advise, check_relevant
+from focal_lib.tool.evaluation.repeats import group_copies
 from focal_lib.tool.evaluation.slices import by_slice, slice_table
 from focal_lib.tool.evaluation.suspicions import find_cautions, find_suspicions
 from focal_lib.tool.inputs.logits_file import Holds, options_in_words, read_logits
@@ -120,7 +121,7 @@ def calibrate(
     asked = methods.strip().lower() if isinstance(methods, str) else methods
     say = _Steps(progress, len(calibrators), folds)
     say("reading")
-    sets = read_logits(data, seed=int(seed), **holds)
+    sets = {name: group_copies(own) for name, own in read_logits(data, seed=int(seed), **holds).items()}
     one_set = "all" in sets
     if any(own.layout == "options" for own in sets.values()):
         calibrators = alike_for_all_columns(calibrators, named=asked not in ("", "all"))
