@@ -80,6 +80,22 @@ class Evaluation:
         """Number of independent units tested on, and what they are: 'samples' or 'groups'."""
         return self.design.independent(self.n_test), "samples" if self.design.groups is None else "groups"
 
+    @functools.cached_property
+    def is_binary(self) -> bool:
+        """Whether there are two classes, so that the probability of class 1 is what is judged."""
+        return self.n_classes == 2 and all(data.layout != "options" for _, data in self.parts)
+
+    def judged(self, method: Method) -> tuple[np.ndarray, np.ndarray]:
+        """A probability for each test sample and whether what it is of came true, (n,) each.
+
+        Of class 1 for two classes, else of the most probable class.
+        """
+        scores = self.scores[method]
+        if not self.is_binary:
+            return scores.confidence, scores.correct
+        label = np.concatenate([data.labels for _, data in self.parts])
+        return np.where(label == 1, np.exp(-scores.log_loss), -np.expm1(-scores.log_loss)), label.astype(np.float64)
+
     def adaptive_ece(self, method: Method) -> float:
         """ECE (equal mass) of a method, a fraction."""
         scores = self.scores[method]
