@@ -322,3 +322,28 @@ def test_a_terminal_sees_one_line_rewritten_and_gone_at_the_end(monkeypatch):
 
 def test_others_see_nothing(monkeypatch):
     assert work(io.StringIO(), monkeypatch) == ""
+
+
+def test_a_prediction_log_as_it_is_exported(run, tmp_path):
+    """The score column is named; what else stands in the file stays, and T is that of the model, 2."""
+    rng, n = np.random.default_rng(0), 2000
+    logit = 2 * rng.normal(size=n)
+    frame = pd.DataFrame(
+        {"customer_id": rng.permutation(n), "date": pd.date_range("2024-01-01", periods=n, freq="h").astype(str)}
+        | {"y_score": expit(logit), "target": (rng.random(n) < expit(logit / 2)).astype(int)}
+    )
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    what = "--given", "probs", "--scores", "y_score", "--label-column", "target"
+    done = run("calibrate", tmp_path / "log.csv", *what, "--out", tmp_path / "r", *QUICK)
+    assert done.exit_code == 0, done.output
+    fit = load_calibrator(tmp_path / "r/calibrator.json")
+    assert fit.temperature_ == pytest.approx(2, rel=0.1)
+    done = run("apply", tmp_path / "r/calibrator.json", tmp_path / "log.csv", "--out", tmp_path / "new.csv")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv(tmp_path / "new.csv")
+    np.testing.assert_allclose(found["y_score"], expit(logit / fit.temperature_), rtol=1e-6)
+    pd.testing.assert_frame_equal(found.drop(columns="y_score"), frame.drop(columns="y_score"))
+    checked = run("check", tmp_path / "log.csv", *what, "--max-ece", "0.02")
+    assert (checked.exit_code, checked.output[:7]) == (1, "Failed:")
+    twice = run("check", tmp_path / "log.csv", "--scores", "y_score", "--scores", "date", "--max-ece", ".1", *what[-2:])
+    assert "must hold numbers" in twice.output
