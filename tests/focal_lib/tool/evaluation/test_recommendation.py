@@ -8,7 +8,7 @@ import pytest
 from scipy.special import softmax
 
 from focal_lib.calibration.logit_sets import LogitSet
-from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build, installed
+from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, Method, build, installed
 from focal_lib.metrics.scores import SampleScores
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.evaluation.comparison import Evaluation, differences, hold_out
@@ -17,11 +17,8 @@ from focal_lib.tool.report.summary import describe_cautions, describe_fits, desc
 from reproduction.studies.advice.power import population_with_gain
 from reproduction.studies.advice.rates import made_up_population
 
-FOCAL, BY_ECE, VECTOR = (
-    Method("focal-temperature", "nll"),
-    Method("focal-temperature", "adaptive-ece"),
-    Method("vector", "nll"),
-)
+FOCAL, VECTOR = Method("focal-temperature", "nll"), Method("vector", "nll")
+BY_ECE = Method("focal-temperature", "adaptive-ece")
 BY_NLL = TEMPERATURE, FOCAL, VECTOR  # quick to fit
 
 
