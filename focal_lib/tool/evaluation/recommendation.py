@@ -174,11 +174,11 @@ class _Table:
         """'the NLL falls by 0.12 (31.2%), with 95 % by at least 0.1 (26.0%) and ...; the ECE goes from ...; ...'."""
         than = "" if reference == AS_GIVEN else f"compared with {reference.label}, "
         sure = " and ".join(g.surely_falls() for g in self.gains(method, reference) if g.better)
-        before, after = (100 * self.evaluation.adaptive_ece(one) for one in (reference, method))
+        before, after = (100 * self.evaluation.calibration_error(one) for one in (reference, method))
+        of = f" of class {self.evaluation.event}" if self.evaluation.is_binary else ""
         verb = "goes" if after <= before else "rises"
-        return (
-            f"{than}{sure}; the ECE (equal mass) {verb} from {before:.2f} to {after:.2f} points; {self.changes(method)}"
-        )
+        ece = f"the ECE{of} (equal mass) {verb} from {before:.2f} to {after:.2f} points"
+        return f"{than}{sure}; {ece}; {self.changes(method)}"
 
     def estimated(self, first: Method) -> str:
         """Why the simplest method is recommended, although no gain is shown."""

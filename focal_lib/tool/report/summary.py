@@ -24,6 +24,12 @@ _NAMED = 5  # slices, at most
 _SEEN = 0.01  # of two ECEs in per cent: the last digit that is shown
 _FEW = 100  # samples to test on, or groups, below which a share is uncertain by 10 points and more
 _SHOWN = {"error (%)": "Error (%)", "adaptive-ece (%)": "ECE, equal mass (%)", "nll": "NLL"}
+_SHOWN_OF_EVENT = {
+    "error (%)": "Error (%)",
+    "positive-ece (%)": "ECE of class {event} (%)",
+    "observed/expected": "Observed / expected {event}",
+    "nll": "NLL",
+}
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,11 @@ def summarise(report: Report) -> Summary:
     """Summarise a report for its first screen."""
     methods, evaluation = report.compared, report.evaluation
     metrics = report.metric_table().droplevel(1, axis=1)
-    found = [(name, *(str(metrics.loc[tuple(method), key]) for method in methods)) for key, name in _SHOWN.items()]
+    shown = _SHOWN_OF_EVENT if evaluation.is_binary else _SHOWN
+    found = [
+        (name.format(event=evaluation.event), *(str(metrics.loc[tuple(method), key]) for method in methods))
+        for key, name in shown.items()
+    ]
     found.append(("Calibrated?", *(_verdict(report, method) for method in methods)))
     count, units = evaluation.units
     tested = f"{evaluation.n_test:,} samples" + (f" in {count:,} groups that stay together" * (units == "groups"))
@@ -128,17 +138,18 @@ def _verdict(report: Report, method: Method) -> str:
 
 
 def _side(report: Report, method: Method) -> str:
-    """', overconfident', ', underconfident', or '' if neither is significant."""
-    scores = report.evaluation.scores[method]
-    away = report.evaluation.design.mean_interval(scores.confidence - scores.correct)
-    return ", overconfident" if away.low > 0 else ", underconfident" if away.high < 0 else ""
+    """', overconfident', ', underconfident', or ', too high', ', too low' of two classes; '' if none is significant."""
+    probability, outcome = report.evaluation.judged(method)
+    away = report.evaluation.design.mean_interval(probability - outcome)
+    high, low = ("too high", "too low") if report.evaluation.is_binary else ("overconfident", "underconfident")
+    return f", {high}" if away.low > 0 else f", {low}" if away.high < 0 else ""
 
 
 def _larger_ece(report: Report) -> list[str]:
     """One sentence if the advised method has a larger ECE than its neighbour in the table."""
     if report.kept != report.advice.method:
         return []
-    eces = {method: 100 * report.evaluation.adaptive_ece(method) for method in report.compared}
+    eces = {method: 100 * report.evaluation.calibration_error(method) for method in report.compared}
     own = eces.pop(report.kept)
     less = [f"{name_of(method)} ({ece:.2f} %)" for method, ece in eces.items() if ece + _SEEN < own]
     if not less:
@@ -154,12 +165,14 @@ def _still_off(report: Report) -> list[str]:
     p = report.p_values[report.kept]
     if not p < OFF:
         return []
+    e = report.evaluation
+    what = f"the probability of class {e.event} is" if e.is_binary else "the confidence is"
     off = f"off{_side(report, report.kept)} ({p_in_words(p)})"
     if report.kept != report.advice.kept:
-        return [f"With what was asked for the confidence is {off}."]
+        return [f"With what was asked for {what} {off}."]
     if report.kept == AS_GIVEN:
-        return [f"The confidence as given is {off}: no method that was tried is shown to gain enough."]
-    return [f"After it the confidence is still {off}: better than before, but not calibrated."]
+        return [f"As given {what} {off}: no method that was tried is shown to gain enough."]
+    return [f"After it {what} still {off}: better than before, but not calibrated."]
 
 
 def _on_split(report: Report) -> str:
