@@ -41,14 +41,14 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: Any
     probabilities of every class (in JSON: probs, a list) or, one alone, of the positive class. Of two classes the
     probability of the second is watched. A sample without an outcome yet is left out: give it again, with --id.
 
-    The test may be looked at after every sample. If each outcome, given all earlier ones, is right with the probability
-    stated, or within --tolerance of it, the chance that there is ever an alarm is at most --alpha. Where outcomes depend
-    on each other - a session, a day, a queue - that does not hold: --block N judges N at a time, and the bound holds if it
-    does given the earlier blocks, as it nearly does where N is many times as long as the dependence. An alarm comes later.
+    The test may be looked at after every sample. If each outcome, given all earlier ones, is right with the
+    probability stated, or within --tolerance of it, there is ever an alarm with probability --alpha at most. Where
+    outcomes depend on each other - of one session, one day - this does not hold: --block N judges N at a time, and
+    the bound holds if that is so given the earlier blocks: nearly, where N is many times as long as the dependence.
 
-    An alarm stays in the state: calibrate again, and go on with another state. Calls at once on one state wait for each
-    other. A file counts whole, or not at all where a line is wrong, and once: it is known by its path and its content. A
-    pipe counts as it comes, and what was counted is in the state before an alarm is printed.
+    An alarm stays in the state: calibrate again, and go on with another state. Calls at once on one state wait for
+    each other. A file counts whole, or not at all where a line is wrong, and once: it is known by its path and
+    content. A pipe counts as it comes; what was counted is in the state before an alarm is printed.
     """
     from focal_lib.tool.inputs.outcome_lines import OutcomeLines, lines_of
     from focal_lib.tool.watch import CalibrationWatch, WatchState
@@ -63,10 +63,11 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: Any
     with click.open_file(str(path), "rb") as stream:
         try:
             for part in lines.read(lines_of(stream, digest.update)):
-                low += int((part[0] < 0.5).sum())
                 if of_file:
                     parts.append(part)
+                if of_file or not len(part[0]):
                     continue
+                low += int((part[0] < 0.5).sum())
                 new += store.count(part, lines.of)
                 if store.watch.alarm and not said:
                     click.echo(store.watch.words)
@@ -74,10 +75,10 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: Any
         except KeyboardInterrupt:  # how one ends a pipe that does not end
             if of_file:
                 raise
-    if parts:
+    if parts := [part for part in parts if len(part[0])]:
         confidence, correct, ids = zip(*parts, strict=True)
         whole = np.concatenate(confidence), np.concatenate(correct), list(chain(*ids))
-        new = store.count(whole, lines.of, digest.hexdigest())
+        new, low = store.count(whole, lines.of, digest.hexdigest()), int((whole[0] < 0.5).sum())
     own = store.watch
     if not (new or lines.late or own.steps):
         raise ValueError("there must be samples to look at. Got none.")
@@ -91,8 +92,8 @@ def _told_besides(alarm: bool, steps: int, new: int, low: int, lines: Any, state
     if new < steps:
         yield f"{new:,} of the {steps:,} samples are new."
     if lines.late:
-        again = "" if lines.key else ", with --id so that the others do not count twice"
-        yield f"{lines.late:,} samples have no outcome yet and were left out: give them again when it is there{again}."
+        again = "" if lines.key else ", with --id so that others do not count twice"
+        yield f"Left out, without an outcome so far: {lines.late:,}. Give them again when it is there{again}."
     if lines.unused:
         yield f"Columns that were left alone: {', '.join(lines.unused)}."
     if low:

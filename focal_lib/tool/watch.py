@@ -278,10 +278,10 @@ class WatchState:
         self._path, self._given = path, {name: value for name, value in given.items() if value is not None}
         self._db: sqlite3.Connection | None = None
         self.watch = CalibrationWatch(**self._given)
-        if path is not None and path.exists() and path.stat().st_size:
+        if path is not None and path.exists() and (size := path.stat().st_size):
             with path.open("rb") as stream:
-                if not stream.read(16).startswith(b"SQLite format 3"):
-                    raise ValueError(f"{_NO_STATE.format(path.name)} It is not, or one of an earlier version.")
+                if size % 512 or not stream.read(16).startswith(b"SQLite format 3"):
+                    raise ValueError(f"{_NO_STATE.format(path.name)} It is not whole, or of an earlier version.")
             with self._transaction():
                 pass
 

@@ -90,12 +90,12 @@ class OutcomeLines:
         """
         at = 0
         for lines in chunks:
-            head = self._head
+            before = self._head, self.late
             try:
                 yield self._outcomes(lines)
                 at += len(lines)
             except _WRONG:  # in which line?
-                self._head = head
+                self._head, self.late = before
                 for line in lines:
                     at += 1
                     try:
@@ -112,17 +112,12 @@ class OutcomeLines:
         needed = {*self._columns, self.key} - {""}
         if rows and (short := next((row for row in rows if not needed <= row.keys()), None)) is not None:
             raise ValueError(f"must have {in_words(self._columns)}. Got {in_words(short)}.")
-        told = [
-            row
-            for row in rows
-            if row[self._columns[0]] == row[self._columns[0]] and _text(row[self._columns[0]]) not in _LATE
-        ]
+        told = [row for row in rows if _text(row[self._columns[0]]) not in _LATE]
         self.late += len(rows) - len(told)
         if not told:
             return np.zeros(0), np.zeros(0), []
-        return *self._find(*([row[name] for row in told] for name in self._columns)), [
-            str(row.get(self.key, "")) for row in told
-        ]
+        confidence, correct = self._find(*([row[name] for row in told] for name in self._columns))
+        return confidence, correct, [str(row.get(self.key, "")) for row in told]
 
     def _row(self, line: str) -> Mapping[str, Any]:
         """Values by name; none of blank lines and of the header."""
@@ -199,10 +194,11 @@ def checked_outcomes(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.nd
         ValueError: confidences that are no numbers in [0, 1], outcomes other than 0 and 1.
     """
     p, y = confidence, correct
-    if p.dtype.kind not in "fiu" or not (inside := (p >= 0) & (p <= 1)).all():
-        wrong = f"{p[~inside][0]:g}" if p.dtype.kind in "fiu" else f"{p.dtype}"
-        remedy = ": if these are percentages, divide by 100" if p.dtype.kind in "fiu" and 1 < p.max() <= 100 else ""
-        raise ValueError(f"confidence must be numbers in [0, 1]. Got {wrong}{remedy}.")
+    if p.dtype.kind not in "fiu":
+        raise ValueError(f"confidence must be numbers in [0, 1]. Got {p.dtype}.")
+    if not (inside := (p >= 0) & (p <= 1)).all():
+        remedy = ": if these are percentages, divide by 100" if p.min() >= 0 and 2 < p.max() <= 100 else ""
+        raise ValueError(f"confidence must be numbers in [0, 1]. Got {p[~inside][0]:g}{remedy}.")
     if y.dtype.kind not in "fiub" or not (truth := np.isin(y, (0, 1))).all():
         wrong = f"{y[~truth][0]:g}" if y.dtype.kind in "fiub" else f"{y.dtype}"
         raise ValueError(f"correct must be 0 or 1, or truth values. Got {wrong}.")
@@ -238,7 +234,7 @@ def _value(value: Any) -> Decimal | str:
     """A number or truth value as number, else text."""
     text = str(value).strip()
     if value is None or text.lower() in ("", "nan"):
-        raise ValueError(f"predicted must be there. Got {text!r}.")
+        raise ValueError(f"predicted and label must be there. Got {text!r}.")
     if text.lower() in ("true", "false"):
         return Decimal(text.lower() == "true")
     return Decimal(text) if _NUMBER.fullmatch(text) else text
