@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
+from focal_lib.calibration.calibrators.focal_probabilities import FocalProbabilities
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import (
@@ -25,6 +26,7 @@ __all__ = [
     "BetaCalibration",
     "DirichletCalibration",
     "EceSurface",
+    "FocalProbabilities",
     "FocalTemperatureScaling",
     "HistogramBinning",
     "IsotonicCalibration",

@@ -58,7 +58,10 @@ class Kind:
 
 
 METHODS: dict[str, Kind] = {
-    "temperature": Kind(TemperatureScaling, {name: {"objective": name} for name in ("nll", "ece", "adaptive-ece")}),
+    "temperature": Kind(
+        TemperatureScaling,
+        {"nll": {"objective": "nll", "prior_sd": 0.5}} | {ece: {"objective": ece} for ece in ("ece", "adaptive-ece")},
+    ),
     "focal-temperature": Kind(
         FocalTemperatureScaling,
         {"nll": {"objective": "nll", "search": "newton"}}
@@ -80,13 +83,7 @@ METHODS: dict[str, Kind] = {
 
 AS_GIVEN = Method("as given", "")  # the logits before calibration
 TEMPERATURE = Method("temperature", "nll")  # what other methods are compared with
-DEFAULT = (
-    TEMPERATURE,
-    Method("focal-temperature", "nll"),
-    Method("focal-temperature", "adaptive-ece"),
-    Method("vector", "nll"),
-)
-ECE_NUMBERS = 5_000_000  # logits to fit on, above which the default has no search of an ECE: minutes
+DEFAULT = (TEMPERATURE, Method("focal-temperature", "nll"), Method("vector", "nll"))
 ALL = (*DEFAULT, *(Method(name, METHODS[name].first) for name in METHODS if name not in dict(DEFAULT)))
 
 

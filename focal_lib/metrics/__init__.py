@@ -16,6 +16,12 @@ from focal_lib.metrics.bins import (
 )
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
 from focal_lib.metrics.by_name import all_metrics
+from focal_lib.metrics.calibration_slope import (
+    calibration_intercept,
+    calibration_intercept_of,
+    calibration_slope,
+    calibration_slope_of,
+)
 from focal_lib.metrics.calibration_test import calibration_p_value, calibration_p_value_of, expected_ece_of
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.detection import (
@@ -42,6 +48,14 @@ from focal_lib.metrics.per_class import (
     ConfusedPair,
     class_reliability,
     confusion_by_confidence,
+)
+from focal_lib.metrics.positive import (
+    observed_expected,
+    observed_expected_of,
+    positive_ece,
+    positive_ece_interval,
+    positive_ece_interval_of,
+    positive_reliability_bins,
 )
 from focal_lib.metrics.risk_coverage import (
     RiskCoverage,
@@ -81,8 +95,12 @@ __all__ = [
     "bootstrap",
     "bootstrap_adaptive_ece",
     "brier",
+    "calibration_intercept",
+    "calibration_intercept_of",
     "calibration_p_value",
     "calibration_p_value_of",
+    "calibration_slope",
+    "calibration_slope_of",
     "certified_threshold",
     "certified_threshold_of",
     "class_reliability",
@@ -104,7 +122,13 @@ __all__ = [
     "mce_interval",
     "net_benefit",
     "nll",
+    "observed_expected",
+    "observed_expected_of",
     "paired_t_interval",
+    "positive_ece",
+    "positive_ece_interval",
+    "positive_ece_interval_of",
+    "positive_reliability_bins",
     "reliability_bins",
     "reliability_bins_of",
     "risk_coverage",

@@ -21,6 +21,8 @@ from focal_lib.metrics.bins import (
     mce,
     reliability_bins_of,
 )
+from focal_lib.metrics.calibration_slope import calibration_intercept, calibration_slope
+from focal_lib.metrics.positive import observed_expected, positive_ece
 from focal_lib.metrics.samples import Parts
 from focal_lib.metrics.scores import accuracy, brier, nll, scores_of_chunk, weighted_samples, weighted_sum
 from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
@@ -63,6 +65,13 @@ METRICS: dict[str, Metric] = {
     "classwise-ece": Metric(classwise_ece, per_cent=True, bins="equal width"),
     "smooth-ece": Metric(smooth_ece, per_cent=True),
     "mce": Metric(mce, per_cent=True, bins="equal width"),
+}
+# of two classes: of the probability of class 1, 0 or 1 (a ratio, a slope) if it is calibrated
+EVENT_METRICS: dict[str, Metric] = {
+    "positive-ece": Metric(positive_ece, per_cent=True, bins="equal width"),
+    "observed/expected": Metric(lambda probs, labels: observed_expected(probs, labels).estimate),
+    "calibration-slope": Metric(lambda probs, labels: calibration_slope(probs, labels).estimate),
+    "calibration-intercept": Metric(lambda probs, labels: calibration_intercept(probs, labels).estimate),
 }
 
 

@@ -53,6 +53,20 @@ class FocalTemperatureModule(nn.Module):
         return torch.softmax(torch.where(is_top, log_w_top, log_w), -1)
 
 
+class WeightedFocalModule(FocalTemperatureModule):
+    """logits (..., K) -> focal calibration map of softmax(logits), over the class weights (K,), (..., K)."""
+
+    share: Tensor
+
+    def __init__(self, gamma: float, class_weights: np.ndarray) -> None:
+        super().__init__(1.0, gamma)
+        self.register_buffer("share", torch.tensor(class_weights.min() / class_weights, dtype=torch.float64))
+
+    def forward(self, logits: Tensor) -> Tensor:
+        shifted = super().forward(logits) * self.share.to(logits.dtype)
+        return shifted / shifted.sum(-1, keepdim=True)
+
+
 class LinearModule(nn.Module):
     """logits (..., K) -> softmax(W logits + b), (..., K); W is (K, K), or (K,) where it is diagonal."""
 
