@@ -99,12 +99,16 @@ class LogitSet:
 
 
 def slices_of(sets: Sequence[LogitSet]) -> dict[str, np.ndarray]:
-    """Name of each slice -> mask (n,) over the concatenated sets; {} without slices."""
+    """Name of each slice -> mask (n,) over the concatenated sets; {} without slices.
+
+    A slice whose samples all have weight 0 is none.
+    """
     codes = [data.slices for data in sets if data.slices is not None]
     if not codes or len(codes) < len(sets):
         return {}
     every, names = np.concatenate(codes), sets[0].slice_names
-    return {str(names[code]) if names else str(code): every == code for code in np.unique(every)}
+    used = np.concatenate([np.ones(len(data)) if data.weights is None else data.weights for data in sets]) > 0
+    return {str(names[code]) if names else str(code): every == code for code in np.unique(every[used])}
 
 
 Sets = dict[str, LogitSet]  # 'validation' and 'test', or 'all'

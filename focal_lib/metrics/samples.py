@@ -190,6 +190,7 @@ def _each(
         if check is not None:
             check(chunk)
         if chunk.ndim == 1:
+            chunk = np.minimum(chunk, 1)  # rounding may put it above
             chunk = np.stack([1 - chunk, chunk], axis=1)
         return function(chunk, truth, *(own[some] for own in weights))
 

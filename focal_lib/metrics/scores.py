@@ -156,7 +156,7 @@ def weighted_samples(probs: Any, labels: Any, weights: Any) -> tuple[Samples, np
 
 def _check(kind: str, p: np.ndarray) -> None:
     if p.ndim == 1:
-        if not (p.min() >= 0 and p.max() <= 1):
+        if not (p.min() >= 0 and p.max() <= 1 + 1e-6):
             raise ValueError(
                 f"probs (n,) must be probabilities of class 1, in [0, 1]. Got values from {p.min():g} to {p.max():g}."
             )

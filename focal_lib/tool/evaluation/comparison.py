@@ -111,7 +111,7 @@ class Evaluation:
     def adaptive_ece(self, method: Method) -> float:
         """ECE (equal mass) of a method, a fraction."""
         scores = self.scores[method]
-        return adaptive_ece_of(scores.confidence, scores.correct, weights=self.design.weights)
+        return adaptive_ece_of(scores.confidence, scores.correct, weights=self.design.given)
 
 
 def hold_out(
