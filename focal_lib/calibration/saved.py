@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from focal_lib.atomic_write import check_target, write_whole
+from focal_lib.atomic_write import check_target, finish_set, write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.focal_probabilities import FocalProbabilities
 from focal_lib.calibration.calibrators.linear import VectorScaling
@@ -66,6 +66,7 @@ def load_calibrator(path: str | Path) -> Calibrator:
         2.0
     """
     path = Path(path)
+    finish_set(path.parent)
     try:
         content = json.loads(_read(path), parse_constant=_no_number)
         checksum = content.pop("checksum")

@@ -59,7 +59,7 @@ class CalibrationWatch:
         >>> watch.alarm_at, watch.direction
         (6, 'overconfident')
         >>> watch = CalibrationWatch(of="probability")
-        >>> watch.update([0.3] * 40, [0, 1] * 20)  # said 0.3, came true in half of all
+        >>> watch.update([0.3] * 100, [0, 1] * 50)  # said 0.3, and half of all came
         True
         >>> watch.direction
         'too low'
