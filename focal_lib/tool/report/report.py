@@ -25,6 +25,7 @@ from focal_lib.calibration.methods import (
     alike_for_all_columns,
     build,
     counting_samples,
+    for_two_classes,
     parse,
     to_keep,
 )
@@ -186,6 +187,8 @@ def _left_out(tried: Iterable[Method], data: LogitSet, asked: Any) -> tuple[list
     if asked in ("", "all") and (counting := counting_samples(tried, data.weights)):
         found += counting
         notes += [f"Left out, as weights are not whole: {', '.join(method.label for method in counting)}."]
+    if asked in ("", "all"):
+        found += for_two_classes(tried, data.classes)
     searched = [method for method in tried if method.objective in ("ece", "adaptive-ece")]
     if not asked and numbers > ECE_NUMBERS and searched:
         found += searched
