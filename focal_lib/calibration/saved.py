@@ -146,6 +146,8 @@ def _check(found: Calibrator) -> None:
     ramp = np.linspace(-1, 1, k)
     with np.errstate(all="ignore"):
         probs = np.exp(found._log_probs(np.stack([np.zeros(k), ramp, -ramp])))
+    if probs.shape != (3, k):
+        raise ValueError(f"its probabilities must be of {k} classes. Got {probs.shape[-1]}.")
     if not np.allclose(probs.sum(-1), 1, atol=1e-6):  # also of NaN
         raise ValueError("its probabilities do not sum to 1.")
 

@@ -101,7 +101,8 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
 
     \b
     What a method minimises stands after a colon. The default methods are
-      temperature,focal-temperature,vector
+      temperature,focal-temperature,ensemble-temperature, platt for two classes,
+      else vector and, where it is installed, structured-matrix
     and those that there are, with their objectives, the first as default:
       temperature (nll, ece, adaptive-ece), focal-temperature (the same),
       vector, matrix, structured-matrix, beta, dirichlet (nll), histogram, isotonic,
