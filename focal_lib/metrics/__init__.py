@@ -70,6 +70,12 @@ from focal_lib.metrics.risk_coverage import (
 from focal_lib.metrics.scores import SampleScores, accuracy, brier, nll, sample_scores, top_label
 from focal_lib.metrics.significance import holm, smallest_effect, t_p_value
 from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
+from focal_lib.metrics.truthful import (
+    averaged_two_bin_error,
+    averaged_two_bin_error_interval,
+    averaged_two_bin_error_interval_of,
+    averaged_two_bin_error_of,
+)
 
 __all__ = [
     "DETECTION_SCORES",
@@ -92,6 +98,10 @@ __all__ = [
     "aurc",
     "aurc_of",
     "auroc",
+    "averaged_two_bin_error",
+    "averaged_two_bin_error_interval",
+    "averaged_two_bin_error_interval_of",
+    "averaged_two_bin_error_of",
     "bootstrap",
     "bootstrap_adaptive_ece",
     "brier",
