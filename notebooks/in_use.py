@@ -84,7 +84,7 @@ note("in-use", calm=calm, drift=drift)
 line_figure(10 * (1 + np.arange(len(e_values))), {"e-value": np.array(e_values)}, "samples", "e-value", yscale="log")
 
 # %% [markdown]
-# On the command line ({ref}`page-command-line`), `focal watch outcomes.csv --state watch.json` goes on where the last
+# On the command line ({ref}`page-command-line`), `focal watch outcomes.csv --state watch.db` goes on where the last
 # call stopped; its exit status is `0` for no drift so far, `1` for an alarm, `2` where it did not run. `tail -f
 # outcomes.jsonl | focal watch -` looks at each line when it comes. `--tolerance 0.02` says what is no drift. `focal
 # check` is for one set of predictions with a limit, in continuous integration, say.

@@ -3,7 +3,7 @@
 focal calibrate logits.npz --out report
 focal apply report/calibrator.json new.npy --out probs.npy
 focal check logits.npz --max-ece 0.02
-focal watch outcomes.csv --state watch.json
+focal watch outcomes.csv --state watch.db
 focal export report/calibrator.json --out calibrator.onnx
 
 Other packages add commands by entry points of the group `focal_lib.commands`.
@@ -82,5 +82,5 @@ def main() -> None:
       focal calibrate logits.npz --out report      fit, compare, advise; a report
       focal apply report/calibrator.json new.npy --out probs.npy
       focal check logits.npz --max-ece 0.02        for continuous integration
-      focal watch outcomes.csv --state watch.json  raises an alarm on drift
+      focal watch outcomes.csv --state watch.db  raises an alarm on drift
     """

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from focal_lib.atomic_write import check_folder, check_target
-from focal_lib.cli.data_options import GIVEN
+from focal_lib.cli.data_options import GIVEN, SCORES
 from focal_lib.cli.errors import FileCommand
 from focal_lib.cli.parameters import WholeNumber
 
@@ -26,24 +26,27 @@ from focal_lib.cli.parameters import WholeNumber
     help="Probabilities, npy; of a table also csv, parquet.",
 )
 @click.option("--given", type=GIVEN, help="What the file holds. Default: what the calibrator was fitted on.")
+@SCORES
 @click.option("--chunk", default=100_000, show_default=True, type=WholeNumber(1), help="Samples in memory at a time.")
-def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> None:
+def apply(calibrator: Path, path: Path, out: Path, given: Any, scores: Any, chunk: int) -> None:
     """Calibrate new logits (n, K): npy, which may be larger than memory, npz, or samples*.jsonl.
 
     Scores may have any layout that the calibrator was fitted on, (n,), (n, L), (N, K, H, W), ...; their shape is kept.
-    PATH and --out may be -, for standard input and output. Of a table, csv or parquet, the columns of fit are taken;
-    --out may be a table, too: the same with probabilities in place of the scores.
+    PATH and --out may be -, for standard input and output. Of a table - csv, parquet, jsonl - the columns of fit
+    are taken, or those of --scores; --out may be a table, csv or parquet: the same with probabilities in their place.
     """
     from focal_lib.calibration.saved import load_calibrator
-    from focal_lib.tool.apply.files import TABLES, apply_calibrator, apply_to_table
+    from focal_lib.tool.apply.files import WRITTEN, apply_calibrator, apply_to_table, is_table
 
-    is_table = path.suffix.lower() in TABLES
+    fit = load_calibrator(calibrator)
+    named = is_table(fit, path, scores)
+    if scores and not named:
+        raise ValueError(f"--scores goes with csv and parquet files, and jsonl. Got {path.name}.")
     if str(out) != "-":
         check_folder(out.parent)
-        check_target(out, calibrator, path, ending="" if is_table and out.suffix.lower() in TABLES else ".npy")
-    fit = load_calibrator(calibrator)
-    if is_table:
-        written = apply_to_table(fit, path, out, given)
+        check_target(out, calibrator, path, ending="" if named and out.suffix.lower() in WRITTEN else ".npy")
+    if named:
+        written = apply_to_table(fit, path, out, given, scores)
     else:
         written = apply_calibrator(fit, path, out, given=given, chunk=chunk)
     click.echo(f"{written:,} samples -> {click.format_filename(out)}", err=True)

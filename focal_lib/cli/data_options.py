@@ -25,12 +25,21 @@ class _Names(click.ParamType):
         return found
 
 
+SCORES = click.option(
+    "--scores",
+    multiple=True,
+    metavar="NAME",
+    callback=lambda *given: given[-1] or None,
+    help="Column of scores of csv, parquet, jsonl, where others are none; one for each class, in order: --scores cat "
+    "--scores dog, or cat,dog. One alone: of the positive class.",
+)
 _OPTIONS = (
     click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds."),
     click.option("--labels", type=_FILE, help="File of the labels, for npy."),
     click.option("--test", type=_FILE, help="File of the test set, where PATH is for validation alone."),
     click.option("--test-labels", type=_FILE, help="File of its labels, for npy."),
-    click.option("--label-column", metavar="NAME", help="Of csv, parquet. Default: label. Multi-label: NAME,NAME,..."),
+    SCORES,
+    click.option("--label-column", metavar="NAME", help="Of a table. Default: label. Multi-label: NAME,NAME,..."),
     click.option(
         "--class-names",
         type=_Names(),

@@ -1,27 +1,24 @@
 """The `focal watch` command.
 
-focal watch today.csv --state watch.json
+focal watch today.csv --state watch.db
 tail -f outcomes.jsonl | focal watch -
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
+import numpy as np
 
-from focal_lib.atomic_write import check_target
+from focal_lib.atomic_write import check_folder, check_target
+from focal_lib.cli.data_options import GIVEN, SCORES
 from focal_lib.cli.errors import CheckingCommand
-
-if TYPE_CHECKING:
-    from focal_lib.tool.watch import CalibrationWatch
-
-
-_NO_DRIFT, _ALARM = 0, 1
-_AT_ONCE = 4096  # samples of a file; of a pipe each is looked at when it comes
+from focal_lib.cli.parameters import NEW_FILE
 
 
 @click.command(cls=CheckingCommand, word="Did not run")
@@ -29,77 +26,81 @@ _AT_ONCE = 4096  # samples of a file; of a pipe each is looked at when it comes
 @click.option("--alpha", type=float, help="At most the chance of a false alarm, ever. Default: 0.05.")
 @click.option("--resolution", type=float, help="Precision of confidences near 0 and 1. Default: 1e-5.")
 @click.option("--tolerance", type=float, help="Confidences off by no more are no drift. Default: 0.")
-@click.option(
-    "--state", type=click.Path(dir_okay=False, path_type=Path), help="Go on from this file, if there, and keep it."
-)
+@click.option("--block", type=int, help="Samples judged together, where outcomes depend on each other. Default: 1.")
+@SCORES
+@click.option("--given", type=GIVEN, default="probs", show_default=True, help="What columns of scores hold.")
+@click.option("--label-column", "label", default="label", show_default=True, metavar="NAME")
+@click.option("--id", "key", default="", metavar="NAME", help="Column of samples' ids: each is counted once.")
+@click.option("--state", type=NEW_FILE, help="Go on from this file, if there, and keep it.")
 @click.pass_context
-def watch(context: click.Context, path: Path, state: Path | None, **options: float | None) -> None:
+def watch(context: click.Context, path: Path, state: Path | None, **options: Any) -> None:
     """Has a model drifted out of calibration? Exit status 0: not so far, 1: alarm, 2: this did not run.
 
     PATH, or - for standard input, is csv with a header or an object of JSON a line, in the order in which the samples
     came: columns confidence, of the predicted class, and correct; confidence, predicted and label; or label and the
-    probabilities of every class (in JSON: probs, a list).
+    probabilities of every class (in JSON: probs, a list) or, one alone, of the positive class. Of two classes the
+    probability of the second is watched. A sample without an outcome yet is left out: give it again, with --id.
 
-    The test may be looked at after every sample: a calibrated model, or one within --tolerance, ever raises an alarm
-    with probability --alpha at most. An alarm stays in the state: calibrate again, and go on with another state.
-    Without a state, the watch starts anew. Of a file all lines are counted or, where one is wrong, none; of a pipe
-    those up to then. What is given twice counts twice.
+    The test may be looked at after every sample. If each outcome, given all earlier ones, is right with the
+    probability stated, or within --tolerance of it, there is ever an alarm with probability --alpha at most. Where
+    outcomes depend on each other - of one session, one day - this does not hold: --block N judges N at a time, and
+    the bound holds if that is so given the earlier blocks: nearly, where N is many times as long as the dependence.
+
+    An alarm stays in the state: calibrate again, and go on with another state. Calls at once on one state wait for
+    each other. A file counts whole, or not at all where a line is wrong, and once: it is known by its path and
+    content. A pipe counts as it comes; what was counted is in the state before an alarm is printed.
     """
-    from focal_lib.tool.inputs.outcome_lines import read_outcomes
+    from focal_lib.tool.inputs.outcome_lines import OutcomeLines, lines_of
+    from focal_lib.tool.watch import CalibrationWatch, WatchState
 
-    own = _start(state, options)
     if state is not None:
+        check_folder(state.parent)
         check_target(state, path)
-    before, of_file, low = own.steps, path.is_file() and str(path) != "-", 0
-    said = own.alarm or of_file  # of a pipe an alarm is reported at once
-    try:
-        with click.open_file(str(path), encoding="utf-8") as lines:
-            outcomes = read_outcomes(lines, path.name if of_file else "standard input")
-            while part := list(islice(outcomes, _AT_ONCE if of_file else 1)):
-                own.update(*map(list, zip(*part, strict=True)))
-                low += sum(confidence < 0.5 for confidence, _ in part)
-                if own.alarm and not said:
-                    click.echo(own.words)
+    store = WatchState(state, **{name: options.pop(name) for name in CalibrationWatch.OPTIONS if name in options})
+    of_file, said = path.is_file() and str(path) != "-", store.watch.alarm
+    lines = OutcomeLines(path.name if of_file else "standard input", **options)
+    digest, new, low, parts = hashlib.sha256(f"{path.resolve()}\0".encode()), 0, 0, []
+    with click.open_file(str(path), "rb") as stream:
+        try:
+            for part in lines.read(lines_of(stream, digest.update)):
+                if of_file:
+                    parts.append(part)
+                if of_file or not len(part[0]):
+                    continue
+                low += int((part[0] < 0.5).sum())
+                new += store.count(part, lines.of)
+                if store.watch.alarm and not said:
+                    click.echo(store.watch.words)
                     said = True
-    except KeyboardInterrupt:  # how one ends a pipe that does not end
-        if of_file:
-            raise
-    except BaseException:
-        if state is not None and not of_file and own.steps > before:  # the samples are gone: what was counted is kept
-            own.save(state)
-        raise
-    if own.steps == before:
+        except KeyboardInterrupt:  # how one ends a pipe that does not end
+            if of_file:
+                raise
+    if parts := [part for part in parts if len(part[0])]:
+        confidence, correct, ids = zip(*parts, strict=True)
+        whole = np.concatenate(confidence), np.concatenate(correct), list(chain(*ids))
+        new, low = store.count(whole, lines.of, digest.hexdigest()), int((whole[0] < 0.5).sum())
+    own = store.watch
+    if not (new or lines.late or own.steps):
         raise ValueError("there must be samples to look at. Got none.")
-    if state is not None:
-        own.save(state)
-    click.echo("\n".join((own.words, *_told_besides(own, before, low, state))))
-    context.exit(_ALARM if own.alarm else _NO_DRIFT)
+    low = low if lines.of == "confidence" and own.alarm else 0
+    click.echo("\n".join((own.words, *_told_besides(own.alarm, own.steps, new, low, lines, state))))
+    context.exit(1 if own.alarm else 0)
 
 
-def _told_besides(own: CalibrationWatch, before: int, low: int, state: Path | None) -> Iterator[str]:
+def _told_besides(alarm: bool, steps: int, new: int, low: int, lines: Any, state: Path | None) -> Iterator[str]:
     """Notes on the number of new samples, on dubious confidences, and on what to do after an alarm."""
-    new = own.steps - before
-    if before:
-        yield f"{new:,} of the {own.steps:,} samples are new: those that are given twice count twice."
-    if own.alarm and low:
+    if new < steps:
+        yield f"{new:,} of the {steps:,} samples are new."
+    if lines.late:
+        again = "" if lines.key else ", with --id so that others do not count twice"
+        yield f"Left out, without an outcome so far: {lines.late:,}. Give them again when it is there{again}."
+    if lines.unused:
+        yield f"Columns that were left alone: {', '.join(lines.unused)}."
+    if low:
         yield (
             f"{low:,} of {new:,} confidences are below 0.5, as that of a predicted class is not where there are two: "
-            "then give the larger of p and 1 - p, not the probability of the positive class."
+            "probabilities of the positive class go with a column label, and --scores."
         )
-    if own.alarm:
+    if alarm:
         where = f"; then watch anew, with another --state than {state.name}" if state is not None else ""
         yield f"Next: calibrate again, on samples of late (focal calibrate){where}."
-
-
-def _start(state: Path | None, options: dict[str, float | None]) -> CalibrationWatch:
-    """Start from the saved state, if there is one; its options apply."""
-    from focal_lib.tool.watch import CalibrationWatch
-
-    given = {name: value for name, value in options.items() if value is not None}
-    if state is None or not state.exists():
-        return CalibrationWatch(**given)
-    found = CalibrationWatch.load(state)
-    for name, value in given.items():
-        if value != getattr(found, name):
-            raise ValueError(f"--{name} must be that of {state.name}, {getattr(found, name):g}. Got {value:g}.")
-    return found

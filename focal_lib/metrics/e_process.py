@@ -20,16 +20,26 @@ at powers of 2 alone would cost less, but a drift between two of them would meet
 With a tolerance d the null hypothesis is :math:`|P(y_t = 1 \mid p_t, \text{past}) - p_t| \le d`. Bets that the
 confidence is too high then replace p_t by p_t - d, bets that it is too low by p_t + d; no bet is made outside (0, 1).
 f_t is monotone in P(y_t = 1 | ...) and has mean 1 at the edge of the tolerance, so its mean is at most 1 within it.
+
+Outcomes that depend on each other are taken in blocks of N, with one bet a block,
+
+.. math:: F_b = \frac1N \sum_{t \in b} f_t , \qquad H_0: P(y_t = 1 \mid p_t, \text{earlier blocks}) = p_t .
+
+A mean of e-values is one whatever their dependence (Vovk & Wang 2021), so F_b has mean at most 1 however outcomes of
+a block depend on each other. Losses in a block average out, so bets may be larger: shifts are multiplied by sqrt(N).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy
 
 _TEMPERATURES = (1.25, 1.5, 2.0, 3.0)
 _SHIFTS = (0.1, 0.3, 1.0)
-# (direction, slope, shift): the log-odds l of the confidence move by slope max(l, 0) + shift
+# (direction, slope, shift): the log-odds l of the confidence move by slope max(l, 0) + shift, those of an event's
+# probability by slope l + shift: a temperature then says that probabilities are too extreme, or not enough
 BETS: tuple[tuple[int, float, float], ...] = (
     *((-1, 1 - 1 / t, 0.0) for t in _TEMPERATURES),
     *((-1, 0.0, s) for s in _SHIFTS),
@@ -37,23 +47,45 @@ BETS: tuple[tuple[int, float, float], ...] = (
     *((1, 0.0, s) for s in _SHIFTS),
 )
 overconfident = np.array([sign < 0 for sign, _, _ in BETS])  # bets that the confidence is too high
+of_extremes = np.array([slope > 0 for _, slope, _ in BETS])  # bets by a temperature
 
 
-def log_factors(confidence: np.ndarray, correct: np.ndarray, resolution: float, tolerance: float = 0.0) -> np.ndarray:
+def log_factors(
+    confidence: np.ndarray,
+    correct: np.ndarray,
+    resolution: float,
+    tolerance: float = 0.0,
+    *,
+    event: bool = False,
+    strength: float = 1.0,
+) -> np.ndarray:
     """log f of every sample and bet, (m,), (m,) -> (m, bets).
+
+    Args:
+        event: the confidences are probabilities of an event, correct says whether it came: bets by a temperature are
+            made below 1/2, too.
+        strength: multiplies the shifts.
 
     For a confidence within `resolution` of 1, bets that it is too high use 1 - resolution, and bets that it is too low
     are skipped; near 0 the reverse. The mean of f is then at most 1, so the bound holds.
     """
     p = np.clip(confidence, resolution, 1 - resolution)
     sign, slope, shift = (np.array(column) for column in zip(*BETS, strict=True))
-    odds = _log_odds(p - tolerance, p + tolerance)[:, (sign > 0).astype(int)]
-    none = np.where(sign < 0, (confidence < resolution)[:, None], (confidence > 1 - resolution)[:, None])
-    none |= np.isinf(odds)
+    side = np.where(event & (p < 0.5), -1.0, 1.0)[:, None]
+    up = (sign > 0) ^ ((side < 0) & of_extremes)
+    low, high = (column[:, None] for column in _log_odds(p - tolerance, p + tolerance).T)
+    odds = np.where(up, high, low)
+    none = np.where(up, (confidence > 1 - resolution)[:, None], (confidence < resolution)[:, None]) | np.isinf(odds)
     odds = np.where(none, 0.0, odds)
-    moved = odds + sign * (slope * np.maximum(odds, 0) + shift)
-    side = np.where(correct > 0, -1.0, 1.0)[:, None]  # log sigmoid(l) = -log(1 + exp(-l)) if right, of -l if wrong
-    return np.where(none, 0.0, np.logaddexp(0, side * odds) - np.logaddexp(0, side * moved))
+    moved = odds + sign * (slope * side * np.maximum(side * odds, 0) + strength * shift)
+    won = np.where(correct > 0, -1.0, 1.0)[:, None]  # log sigmoid(l) = -log(1 + exp(-l)) if right, of -l if wrong
+    return np.where(none, 0.0, np.logaddexp(0, won * odds) - np.logaddexp(0, won * moved))
+
+
+def block_factors(factors: np.ndarray, size: int) -> np.ndarray:
+    """log F of every block and bet, (blocks size, bets) -> (blocks, bets)."""
+    blocks = factors.reshape(-1, size, len(BETS))
+    return blocks[:, 0] if size == 1 else scipy.special.logsumexp(blocks, axis=1) - np.log(size)
 
 
 def _log_odds(*probabilities: np.ndarray) -> np.ndarray:
@@ -90,3 +122,25 @@ def log_wealth(factors: np.ndarray, before: np.ndarray, steps: int) -> tuple[np.
     wealth = total + np.logaddexp.accumulate(np.vstack([before, joining]), axis=0)[1:]
     mixture = scipy.special.logsumexp(wealth, axis=1) - np.log(len(BETS))
     return wealth, np.logaddexp(mixture, log_unstarted(each))
+
+
+@dataclass
+class Recent:
+    """For each bet, its gain since it began to win, and sums over the samples since then."""
+
+    gain: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS)))
+    count: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS), dtype=np.int64))
+    confidence: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS)))  # sums
+    correct: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS)))
+
+    def update(self, factors: np.ndarray, confidence: np.ndarray, correct: np.ndarray) -> None:
+        """The largest gain over all starts, and its start (Page 1954)."""
+        total = np.vstack([np.zeros(len(BETS)), np.cumsum(factors, axis=0)])
+        last = len(total) - 1 - np.argmin(total[::-1], axis=0)  # the last of the smallest
+        restart = total.min(axis=0) <= -self.gain  # also of samples that one does not bet on
+        start, keep = np.where(restart, last, 0), ~restart
+        sums = [np.r_[0.0, np.cumsum(values)] for values in (confidence, correct)]
+        self.gain = keep * self.gain + total[-1] - total[start, np.arange(len(BETS))]
+        self.count = keep * self.count + len(factors) - start
+        self.confidence = keep * self.confidence + sums[0][-1] - sums[0][start]
+        self.correct = keep * self.correct + sums[1][-1] - sums[1][start]

@@ -75,7 +75,7 @@ def positive_reliability_diagram(
     >>> fig.axes[0].get_ylabel(), fig.axes[1].get_xlabel()
     ('observed share', 'predicted probability')
     """
-    return _event_panels({event: checked_event(probs, labels, "positive_reliability_diagram")}, n_bins, binning)
+    return event_panels({event: checked_event(probs, labels, "positive_reliability_diagram")}, n_bins, binning)
 
 
 def class_reliability_diagrams(
@@ -113,7 +113,7 @@ def class_reliability_diagrams(
         raise ValueError(f"classes must be of 0 ... {samples.classes - 1}, at least one. Got {list(classes)}.")
     columns, truth = samples.gather(lambda p, y: (np.minimum(p[:, classes], 1).astype(np.float64), y))
     panels = {called[k]: (columns[:, i], (truth == k).astype(float)) for i, k in enumerate(classes)}
-    return _event_panels(panels, n_bins, binning)
+    return event_panels(panels, n_bins, binning)
 
 
 _MOST_PANELS, _PER_ROW, _CELLS = 12, 4, 40
@@ -121,7 +121,7 @@ _RARE = 0.05  # share of events, observed or expected, below which axes are loga
 _EMPTY: dict[str, Any] = {"color": ACCENTS[0], "marker": "o", "linestyle": "none", "markerfacecolor": "white"}
 
 
-def _event_panels(panels: Mapping[str, tuple[np.ndarray, np.ndarray]], n_bins: int, binning: Binning) -> Figure:
+def event_panels(panels: Mapping[str, tuple[np.ndarray, np.ndarray]], n_bins: int, binning: Binning) -> Figure:
     """Panels of probabilities (n,) and outcomes (n,), each with its title."""
     columns, rows = min(_PER_ROW, len(panels)), -(-len(panels) // _PER_ROW)
     fig = plt.figure(figsize=(max(WIDTH if columns == 1 else 0, 3.4 * columns), 5.2 * rows), layout="constrained")

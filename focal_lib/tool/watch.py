@@ -2,73 +2,55 @@
 
 The false-alarm rate holds over all time. Let predictions be right with probability equal to their confidence, given all
 earlier samples: then the probability that an alarm is ever raised is at most `alpha` (see focal_lib.metrics.e_process).
-With a tolerance this holds for every model whose confidences are off by no more. Drift means confidences that are too
-high or too low; confusion of other classes at the same error rate is not detected.
+Outcomes that depend on each other in time break that condition; of blocks of them it need hold only given the earlier
+blocks. `WatchState` keeps a watch in a file, from one call to the next.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 
-from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.saved import json_checksum
-from focal_lib.metrics.e_process import BETS, log_factors, log_wealth, overconfident
+from focal_lib.metrics.e_process import BETS, Recent, block_factors, log_factors, log_wealth, of_extremes, overconfident
 from focal_lib.metrics.scores import top_label
+from focal_lib.tool.inputs.outcome_lines import Of, Outcomes, checked_outcomes
 from focal_lib.validation import check_number
 
-FORMAT = 2  # 1 had no tolerance
-_KIND = "focal watch"
+_FORMAT = 3
 _CHUNK = 4096  # samples at once
-
-
-def _zeros() -> np.ndarray:
-    return np.zeros(len(BETS))
-
-
-@dataclass
-class _Since:
-    """For each bet, its gain since it began to win, and sums over the samples since then."""
-
-    gain: np.ndarray = field(default_factory=_zeros)
-    count: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS), dtype=np.int64))
-    confidence: np.ndarray = field(default_factory=_zeros)  # sums
-    correct: np.ndarray = field(default_factory=_zeros)
-
-    def update(self, factors: np.ndarray, confidence: np.ndarray, correct: np.ndarray) -> None:
-        """The largest gain over all starts, and its start (Page 1954)."""
-        total = np.vstack([np.zeros(len(BETS)), np.cumsum(factors, axis=0)])
-        last = len(total) - 1 - np.argmin(total[::-1], axis=0)  # the last of the smallest
-        restart = total.min(axis=0) <= -self.gain  # also of samples that one does not bet on
-        start, keep = np.where(restart, last, 0), ~restart
-        sums = [np.r_[0.0, np.cumsum(values)] for values in (confidence, correct)]
-        self.gain = keep * self.gain + total[-1] - total[start, np.arange(len(BETS))]
-        self.count = keep * self.count + len(factors) - start
-        self.confidence = keep * self.confidence + sums[0][-1] - sums[0][start]
-        self.correct = keep * self.correct + sums[1][-1] - sums[1][start]
+_LONGEST_BLOCK = 10_000
+_NO_STATE = "{} must be a state of focal watch: say another --state, which begins anew."
+_APPLICATION, _WAIT = 0x464F434C, 600.0  # SQLite's mark of whose file it is; seconds until another call is done
 
 
 class CalibrationWatch:
-    """Two-sided anytime-valid test that confidences are the probabilities of being right.
+    """Two-sided anytime-valid test that confidences are the probabilities of being right, or those of an event.
 
     Args:
         alpha: bound on the probability that a calibrated model ever raises an alarm.
         resolution: precision of confidences near 0 and 1, such as 1e-3 for float16.
         tolerance: confidences that are off by at most this do not count as drift; `alpha` then bounds the probability
             that a model within the tolerance ever raises an alarm.
+        block: number of samples that are judged together. Outcomes of a block may depend on each other in any way; the
+            bound holds if, given the earlier blocks, each is right with probability equal to its confidence.
+        of: 'confidence', of the predicted class, or 'probability', that of an event, such as the positive class.
 
     Attributes:
-        alpha, resolution, tolerance: as given.
+        alpha, resolution, tolerance, block, of: as given.
         steps: samples seen.
         alarm_at: the sample, counted from 1, at which the alarm was raised; None without alarm.
 
     Raises:
-        ValueError: alpha not in (0, 1), resolution not in (0, 0.1], tolerance not in [0, 0.5).
+        ValueError: alpha not in (0, 1), resolution not in (0, 0.1], tolerance not in [0, 0.5), block not from 1 to
+            10,000.
 
     Examples:
         >>> watch = CalibrationWatch(alpha=0.05)
@@ -76,24 +58,46 @@ class CalibrationWatch:
         True
         >>> watch.alarm_at, watch.direction
         (6, 'overconfident')
+        >>> watch = CalibrationWatch(of="probability")
+        >>> watch.update([0.3] * 100, [0, 1] * 50)  # said 0.3, and half of all came
+        True
+        >>> watch.direction
+        'too low'
     """
 
-    def __init__(self, alpha: float = 0.05, *, resolution: float = 1e-5, tolerance: float = 0.0) -> None:
+    def __init__(
+        self,
+        alpha: float = 0.05,
+        *,
+        resolution: float = 1e-5,
+        tolerance: float = 0.0,
+        block: int = 1,
+        of: Of = "confidence",
+    ) -> None:
         self.alpha, self.resolution = check_number(alpha, "alpha"), check_number(resolution, "resolution")
-        self.tolerance = check_number(tolerance, "tolerance")
+        self.tolerance, self.block, self.of = (
+            check_number(tolerance, "tolerance"),
+            int(check_number(block, "block")),
+            of,
+        )
         if not 0 < self.alpha < 1:
             raise ValueError(f"alpha must lie in (0, 1). Got {alpha}.")
         if not 0 < self.resolution <= 0.1:
             raise ValueError(f"resolution must lie in (0, 0.1]. Got {resolution}.")
         if not 0 <= self.tolerance < 0.5:
             raise ValueError(f"tolerance must lie in [0, 0.5). Got {tolerance}.")
-        self.steps = 0
+        if not 1 <= block <= _LONGEST_BLOCK or self.block != block:
+            raise ValueError(f"block must be a whole number from 1 to {_LONGEST_BLOCK:,}. Got {block}.")
+        if of not in get_args(Of):
+            raise ValueError(f"of must be one of {', '.join(get_args(Of))}. Got {of!r}.")
         self.alarm_at: int | None = None
+        self._blocks = 0
+        self._open = np.zeros((2, 0))  # confidences and outcomes of the block that is not full yet
         self._alarm_bet = 0  # the one that had won most then
         self._wealth = np.full(len(BETS), -np.inf)
         self._log_e, self._largest = 0.0, 0.0
         self._confidence, self._correct = 0.0, 0.0
-        self._since = _Since()
+        self._since = Recent()
 
     def __repr__(self) -> str:
         return f"CalibrationWatch(alpha={self.alpha:g}): {self.words}"
@@ -104,31 +108,43 @@ class CalibrationWatch:
         The order must not depend on whether predictions were right, as it would if complaints came first.
 
         Args:
-            confidence: probability of the predicted class, a number or (m,); or of every class, (K,) or (m, K).
-            correct: 0 or 1, or booleans, a number or (m,): whether the predicted class was right. With probabilities of
-                every class, the labels instead.
+            confidence: probability of the predicted class, or of the event, a number or (m,); or of every class, (K,)
+                or (m, K), of which an event has two.
+            correct: 0 or 1, or booleans, a number or (m,): whether the predicted class was right, or the event came.
+                With probabilities of every class, the labels instead.
 
         Raises:
             ValueError: shapes that do not fit, confidences outside [0, 1], rows that do not sum to 1, or labels that
                 are not classes; then no sample is counted.
         """
-        p, y = _checked(confidence, correct)
-        for start in range(0, len(p), _CHUNK):
-            self._update(p[start : start + _CHUNK], y[start : start + _CHUNK])
+        p, y = _checked(confidence, correct, self.of)
+        self._confidence += float(p.sum())
+        self._correct += float(y.sum())
+        p, y = np.concatenate([self._open, [p, y]], axis=1)
+        whole = len(p) - len(p) % self.block
+        self._open = np.stack([p[whole:], y[whole:]])
+        step = max(1, _CHUNK // self.block) * self.block
+        for start in range(0, whole, step):
+            self._update(p[start : min(start + step, whole)], y[start : min(start + step, whole)])
         return self.alarm
 
     def _update(self, confidence: np.ndarray, correct: np.ndarray) -> None:
-        factors = log_factors(confidence, correct, self.resolution, self.tolerance)
-        wealth, log_e = log_wealth(factors, self._wealth, self.steps)
+        event, strength = self.of == "probability", math.sqrt(self.block)
+        each = log_factors(confidence, correct, self.resolution, self.tolerance, event=event, strength=strength)
+        factors = block_factors(each, self.block)
+        wealth, log_e = log_wealth(factors, self._wealth, self._blocks)
         reached = np.flatnonzero(log_e >= -math.log(self.alpha))
         if self.alarm_at is None and len(reached):
-            self.alarm_at, self._alarm_bet = self.steps + int(reached[0]) + 1, int(np.argmax(wealth[reached[0]]))
-        self._since.update(factors, confidence, correct)
+            self.alarm_at = (self._blocks + int(reached[0]) + 1) * self.block
+            self._alarm_bet = int(np.argmax(wealth[reached[0]]))
+        self._since.update(factors, *(values.reshape(-1, self.block).sum(1) for values in (confidence, correct)))
         self._wealth, self._log_e = wealth[-1], float(log_e[-1])
         self._largest = max(self._largest, float(log_e.max()))
-        self._confidence += float(confidence.sum())
-        self._correct += float(correct.sum())
-        self.steps += len(confidence)
+        self._blocks += len(factors)
+
+    @property
+    def steps(self) -> int:
+        return self._blocks * self.block + self._open.shape[1]
 
     @property
     def alarm(self) -> bool:
@@ -152,27 +168,37 @@ class CalibrationWatch:
 
     @property
     def direction(self) -> str:
-        """'overconfident' or 'underconfident', by the bet with the largest recent gain; '' if none gains."""
-        return _side(self._best) if self.since else ""
+        """By the bet with the largest recent gain, '' if none gains: 'overconfident' or 'underconfident'.
+
+        Probabilities of an event are 'too high' or 'too low', 'too extreme' or 'not extreme enough'.
+        """
+        return self._side(self._best) if self.since else ""
 
     @property
     def since(self) -> int | None:
         """The sample, counted from 1, since which the best bet has been winning; None if none is."""
         count = int(self._since.count[self._best])
-        return self.steps - count + 1 if count else None
+        return (self._blocks - count) * self.block + 1 if count else None
 
     @property
     def _best(self) -> int:
         return int(np.argmax(self._since.gain))
+
+    def _side(self, bet: int) -> str:
+        if self.of == "confidence":
+            return "overconfident" if overconfident[bet] else "underconfident"
+        if of_extremes[bet]:
+            return "too extreme" if overconfident[bet] else "not extreme enough"
+        return "too high" if overconfident[bet] else "too low"
 
     @property
     def words(self) -> str:
         """The current result, in one or two sentences."""
         if not self.steps:
             return "No samples yet."
-        limit = 1 / self.alpha
+        limit, event = 1 / self.alpha, self.of == "probability"
         if not self.alarm:
-            means = _means(self._confidence, self._correct, self.steps)
+            means = self._means(self._confidence, self._correct, self.steps)
             tolerance = f", tolerance {self.tolerance:g}" if self.tolerance else ""
             return (
                 f"No drift so far: e-value {self.e_value:.3g}, alarm at {limit:g}{tolerance}; {self.steps:,} samples, "
@@ -181,35 +207,33 @@ class CalibrationWatch:
         by = f", by more than {self.tolerance:g}" if self.tolerance else ""
         found = (
             f"Alarm at sample {self.alarm_at:,}: the e-value reached {limit:g} (alpha {self.alpha:g}), as bets won "
-            f"that the model is {_side(self._alarm_bet)}{by}."
+            f"that {'predicted probabilities are' if event else 'the model is'} {self._side(self._alarm_bet)}{by}."
         )
         if self.since is None:
             return f"{found} By now no bet is winning; {self.steps:,} samples."
         own, best = self._since, self._best
-        means = _means(own.confidence[best], own.correct[best], int(own.count[best]))
-        return f"{found} It looks {self.direction} since sample {self.since:,}: from there on {means}."
+        means = self._means(own.confidence[best], own.correct[best], int(own.count[best]) * self.block)
+        looks = "They look" if event else "It looks"
+        return f"{found} {looks} {self.direction} since sample {self.since:,}: from there on {means}."
+
+    def _means(self, confidence: float, correct: float, count: int) -> str:
+        names = ("probability", "share of events") if self.of == "probability" else ("confidence", "accuracy")
+        return f"mean {names[0]} {confidence / count:.3f} and {names[1]} {correct / count:.3f}"
 
     # --- its state ------------------------------------------------------------------------
 
+    _KEPT = ("alarm_at", "_blocks", "_alarm_bet", "_log_e", "_largest", "_confidence", "_correct")
+    OPTIONS = ("alpha", "resolution", "tolerance", "block", "of")
+
     def to_json(self) -> str:
         """The complete state, without rounding; `from_json` restores it."""
-        content = {
-            "format": FORMAT,
-            "kind": _KIND,
-            "alpha": self.alpha,
-            "resolution": self.resolution,
-            "tolerance": self.tolerance,
-            "steps": self.steps,
-            "alarm_at": self.alarm_at,
-            "alarm_bet": self._alarm_bet,
-            "log_e": self._log_e,
-            "largest": self._largest,
-            "confidence": self._confidence,
-            "correct": self._correct,
-            "wealth": self._wealth.tolist() if self.steps else None,  # JSON has no infinite numbers
+        content = {name: getattr(self, name) for name in (*self.OPTIONS, *self._KEPT)} | {
+            "format": _FORMAT,
+            "open": self._open.tolist(),
+            "wealth": self._wealth.tolist() if self._blocks else None,  # JSON has no infinite numbers
             "since": {name: values.tolist() for name, values in vars(self._since).items()},
         }
-        return json.dumps(content | {"checksum": json_checksum(content)}, indent=1, allow_nan=False) + "\n"
+        return json.dumps(content | {"checksum": json_checksum(content)}, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -220,63 +244,113 @@ class CalibrationWatch:
         """
         try:
             content = json.loads(text)
-            checksum, kind, version = content.pop("checksum"), content["kind"], content["format"]
+            if content.pop("checksum") != json_checksum(content) or content["format"] != _FORMAT:
+                raise ValueError
+            found = cls(**{name: content[name] for name in cls.OPTIONS})
+            for name in cls._KEPT:
+                setattr(found, name, content[name])
+            found._open = np.array(content["open"], dtype=np.float64).reshape(2, -1)
+            if found._blocks:
+                found._wealth = np.array(content["wealth"], dtype=np.float64)
+            for name, zeros in vars(Recent()).items():
+                setattr(found._since, name, np.array(content["since"][name], dtype=zeros.dtype))
         except (AttributeError, KeyError, TypeError, RecursionError, ValueError):
-            kind = None
-        if kind != _KIND:
-            raise ValueError("the state must be one written by focal watch. It is not, or it was cut.")
-        if version not in (1, FORMAT):
-            raise ValueError(f"the state must have format {FORMAT}, or 1. Got {version}.")
-        if checksum != json_checksum(content):
-            raise ValueError("the state must match its checksum. It was changed or cut.")
-        try:
-            return cls._of(content)
-        except (KeyError, TypeError, ValueError):
-            raise ValueError("the state must hold what focal watch writes. Something is missing or wrong.") from None
-
-    @classmethod
-    def _of(cls, content: dict[str, Any]) -> Self:
-        found = cls(content["alpha"], resolution=content["resolution"], tolerance=content.get("tolerance", 0.0))
-        found.steps, found.alarm_at = int(content["steps"]), content["alarm_at"]
-        found._alarm_bet = int(content["alarm_bet"])
-        found._log_e, found._largest = float(content["log_e"]), float(content["largest"])
-        found._confidence, found._correct = float(content["confidence"]), float(content["correct"])
-        if found.steps:
-            found._wealth = np.array(content["wealth"], dtype=np.float64)
-        for name, zeros in vars(_Since()).items():
-            setattr(found._since, name, np.array(content["since"][name], dtype=zeros.dtype))
-        if {values.shape for values in (found._wealth, *vars(found._since).values())} != {(len(BETS),)}:
-            raise ValueError("a number for each bet")
+            raise ValueError(
+                f"the state must be what a CalibrationWatch of format {_FORMAT} wrote. It was changed or cut, or is of "
+                "another version: begin anew."
+            ) from None
         return found
 
-    def save(self, path: str | Path) -> None:
-        """Write the state atomically.
 
-        Raises:
-            OSError: the file cannot be written.
-        """
-        text = self.to_json()
-        write_whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
+class WatchState:
+    """A watch in an SQLite file: calls at the same time wait for each other, and a batch counts whole or not, and once.
 
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Restore a state that `save` wrote.
+    Args:
+        path: None for memory.
+        given: options of CalibrationWatch, which must be those of the state if there is one.
 
-        Raises:
-            ValueError: not such a file, or a changed or truncated one.
-            OSError: the file cannot be read.
-        """
+    Raises:
+        ValueError: another file, a damaged state, or one with other options.
+        OSError: it cannot be read.
+    """
+
+    def __init__(self, path: Path | None = None, **given: Any) -> None:
+        self._path, self._given = path, {name: value for name, value in given.items() if value is not None}
+        self._db: sqlite3.Connection | None = None
+        self.watch = CalibrationWatch(**self._given)
+        if path is not None and path.exists() and (size := path.stat().st_size):
+            with path.open("rb") as stream:
+                if size % 512 or not stream.read(16).startswith(b"SQLite format 3"):
+                    raise ValueError(f"{_NO_STATE.format(path.name)} It is not whole, or of an earlier version.")
+            with self._transaction():
+                pass
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """With the state as it is now, which no other call changes meanwhile; kept as a whole, or not at all."""
+        name = "" if self._path is None else self._path.name
         try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except UnicodeDecodeError:
-            reason = "the state must be text written by focal watch. It is not."
-        except ValueError as error:
-            reason = str(error)
-        raise ValueError(f"{Path(path).name}: {reason}")
+            db = self._db = self._db or sqlite3.connect(self._path or ":memory:", _WAIT, isolation_level=None)
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                self._load(db)
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+        except sqlite3.OperationalError as error:
+            raise OSError(f"{name} must be a file that can be read and written. Got: {error}.") from None
+        except (sqlite3.DatabaseError, ValueError) as error:
+            if isinstance(error, ValueError) and not str(error).startswith("the state"):
+                raise
+            raise ValueError(f"{_NO_STATE.format(name)} It is damaged, or another: {error}") from None
+
+    def _load(self, db: sqlite3.Connection) -> None:
+        (mark,), (tables,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "schema_version"))
+        if not mark and not tables:
+            db.execute(f"PRAGMA application_id = {_APPLICATION}")
+            db.execute("CREATE TABLE state (content TEXT)")
+            db.execute("CREATE TABLE seen (id TEXT PRIMARY KEY) WITHOUT ROWID")
+            return
+        if mark != _APPLICATION or db.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
+            raise ValueError("the state must be whole.")
+        for (text,) in db.execute("SELECT content FROM state"):
+            self.watch = CalibrationWatch.from_json(text)
+        for name, value in self._given.items():
+            if self.watch.steps and value != (own := getattr(self.watch, name)):
+                raise ValueError(
+                    f"{name} must be that of the watch so far, {own}. Got {value}: or say another --state."
+                )
+
+    def count(self, outcomes: Outcomes, of: Of, batch: str = "") -> int:
+        """Add samples in their order; return how many were new.
+
+        Args:
+            of: what the confidences are.
+            batch: its name: one that was counted is not again. '' for none, as an id of '' is none.
+        """
+        self._given["of"] = of
+        with self._transaction() as db:
+            if not self.watch.steps:
+                self.watch = CalibrationWatch(**self._given)
+            if batch and not _is_new(db, f"batch {batch}"):
+                return 0
+            confidence, correct, ids = outcomes
+            new = np.array([not own or _is_new(db, f"sample {own}") for own in ids], dtype=bool)
+            if new.any():
+                self.watch.update(confidence[new], correct[new])
+            db.execute("DELETE FROM state")
+            db.execute("INSERT INTO state VALUES (?)", (self.watch.to_json(),))
+        return int(new.sum())
 
 
-def _checked(confidence: Any, correct: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Confidences and correctness, (m,) each."""
+def _is_new(db: sqlite3.Connection, name: str) -> bool:
+    return db.execute("INSERT OR IGNORE INTO seen VALUES (?)", (name,)).rowcount > 0
+
+
+def _checked(confidence: Any, correct: Any, of: Of) -> tuple[np.ndarray, np.ndarray]:
+    """Confidences and outcomes, (m,) each."""
     p, y = np.asarray(confidence), np.asarray(correct)
     if p.ndim not in (y.ndim, y.ndim + 1) or y.ndim > 1 or p.shape[: y.ndim] != y.shape:
         raise ValueError(
@@ -285,24 +359,14 @@ def _checked(confidence: Any, correct: Any) -> tuple[np.ndarray, np.ndarray]:
         )
     if y.ndim and not y.size:
         raise ValueError("confidence and correct must not be empty. Got no samples.")
-    if p.ndim > y.ndim:
-        return top_label(np.atleast_2d(p), np.atleast_1d(y))
-    p, y = np.atleast_1d(p), np.atleast_1d(y)
-    if p.dtype.kind not in "fiu" or not (inside := (p >= 0) & (p <= 1)).all():
-        wrong = f"{p[~inside][0]:g}" if p.dtype.kind in "fiu" else p.dtype
-        raise ValueError(f"confidence must be numbers in [0, 1]. Got {wrong}.")
-    if y.dtype.kind not in "fiub" or not (truth := np.isin(y, (0, 1))).all():
-        wrong = f"{y[~truth][0]:g}" if y.dtype.kind in "fiub" else y.dtype
-        raise ValueError(f"correct must be 0 or 1, or truth values. Got {wrong}.")
-    return p.astype(np.float64), y.astype(np.float64)
-
-
-def _side(bet: int) -> str:
-    return "overconfident" if overconfident[bet] else "underconfident"
-
-
-def _means(confidence: float, correct: float, count: int) -> str:
-    return f"mean confidence {confidence / count:.3f} and accuracy {correct / count:.3f}"
+    if p.ndim == y.ndim:
+        return checked_outcomes(np.atleast_1d(p), np.atleast_1d(y))
+    top = top_label(np.atleast_2d(p), np.atleast_1d(y))
+    if of == "confidence":
+        return top
+    if p.shape[-1] != 2:
+        raise ValueError(f"an event must have two probabilities, 1 - p and p. Got {p.shape[-1]}.")
+    return np.atleast_2d(p)[:, 1].astype(np.float64), np.atleast_1d(y).astype(np.float64)
 
 
 def _exp(value: float) -> float:

@@ -53,6 +53,20 @@ class FocalTemperatureModule(nn.Module):
         return torch.softmax(torch.where(is_top, log_w_top, log_w), -1)
 
 
+class WeightedFocalModule(FocalTemperatureModule):
+    """logits (..., K) -> focal calibration map of softmax(logits), over the class weights (K,), (..., K)."""
+
+    share: Tensor
+
+    def __init__(self, gamma: float, class_weights: np.ndarray) -> None:
+        super().__init__(1.0, gamma)
+        self.register_buffer("share", torch.tensor(class_weights.min() / class_weights, dtype=torch.float64))
+
+    def forward(self, logits: Tensor) -> Tensor:
+        shifted = super().forward(logits) * self.share.to(logits.dtype)
+        return shifted / shifted.sum(-1, keepdim=True)
+
+
 class LinearModule(nn.Module):
     """logits (..., K) -> softmax(W logits + b), (..., K); W is (K, K), or (K,) where it is diagonal."""
 
@@ -67,3 +81,20 @@ class LinearModule(nn.Module):
     def forward(self, logits: Tensor) -> Tensor:
         weight, bias = self.weight.to(logits.dtype), self.bias.to(logits.dtype)
         return torch.softmax(map_logits(logits, weight, bias), -1)
+
+
+class EnsembleTemperatureModule(nn.Module):
+    """logits (..., K) -> w_1 softmax(logits / T) + w_2 softmax(logits) + w_3 / K, (..., K)."""
+
+    temperature: Tensor
+    weights: Tensor
+
+    def __init__(self, temperature: float, weights: np.ndarray) -> None:
+        super().__init__()
+        self.register_buffer("temperature", torch.tensor(temperature, dtype=torch.float64))
+        self.register_buffer("weights", torch.tensor(weights, dtype=torch.float64))
+
+    def forward(self, logits: Tensor) -> Tensor:
+        scaled, plain, uniform = self.weights.to(logits.dtype)
+        by_temperature = torch.softmax(logits / self.temperature.to(logits.dtype), -1)
+        return scaled * by_temperature + plain * torch.softmax(logits, -1) + uniform / logits.shape[-1]

@@ -6,7 +6,7 @@ import math
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,10 +24,11 @@ from focal_lib.tool.inputs.layouts import ragged_as_array
 from focal_lib.tool.inputs.lm_eval_file import scores_of_samples
 from focal_lib.tool.inputs.npz_file import NAMES_OF_SCORES
 from focal_lib.tool.inputs.parts import in_words
-from focal_lib.tool.inputs.table_file import LABEL, check_classes, numbers_of_columns, read_table
+from focal_lib.tool.inputs.table_file import LABEL, check_classes, check_once, listed, numbers_of_columns
+from focal_lib.tool.inputs.table_formats import TABLES, open_table
 from focal_lib.validation import check_package
 
-TABLES = (".csv", ".parquet")
+WRITTEN = (".csv", ".parquet")  # tables
 _AT_ONCE = 2**24  # numbers of a chunk, 128 MB in float64, however many samples are asked for
 
 
@@ -186,7 +187,19 @@ def apply_calibrator(
 # --- tables ---------------------------------------------------------------------------------
 
 
-def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given | None = None) -> int:
+def is_table(calibrator: Calibrator, path: Path, scores: str | Sequence[str] | None = None) -> bool:
+    """Whether the file holds columns by name; jsonl does if the calibrator, or `scores`, names them."""
+    kind = path.suffix.lower()
+    return kind in WRITTEN or (kind in TABLES and bool(scores or calibrator.score_columns_))
+
+
+def apply_to_table(
+    calibrator: Calibrator,
+    path: Path,
+    out: Path,
+    given: Given | None = None,
+    scores: str | Sequence[str] | None = None,
+) -> int:
     """Write the table `path` with probabilities in place of scores, as csv or parquet; or only these, as npy.
 
     Other columns are unchanged.
@@ -194,6 +207,7 @@ def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given |
     Args:
         out: '-' for standard output, npy.
         given: kind of the scores; None for the kind in fit.
+        scores: names of their columns, in the order of the classes; None for those in fit.
 
     Returns:
         The number of samples.
@@ -204,34 +218,33 @@ def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given |
     """
     if (ending := out.suffix.lower()) == ".parquet":
         check_package("pyarrow", f"writing {out.name}", "parquet")
-    frame = read_table(path, lambda names: sorted({*names} - {*_score_columns(calibrator, names)}))
-    if any(name is not None for name in frame.index.names):  # parquet of pandas
-        frame = frame.reset_index()
-    columns = _score_columns(calibrator, list(frame.columns))
-    if calibrator.score_columns_ is None:
+    table = open_table(path)
+    columns = _score_columns(calibrator, list(table.names), scores)
+    frame = table.read_all({*table.names} - {*columns})
+    if calibrator.score_columns_ is None and not scores:
         check_classes(path, frame[columns])
-    scores = numbers_of_columns(path, frame[columns])
-    probs = apply_to_scores(calibrator, scores[:, 0] if len(columns) == 1 else scores, given)
-    if ending not in TABLES:
-        write_npy(out, probs.shape, [probs], scores.dtype)
+    values = numbers_of_columns(table, frame[columns])
+    probs = apply_to_scores(calibrator, values[:, 0] if len(columns) == 1 else values, given)
+    if ending not in WRITTEN:
+        write_npy(out, probs.shape, [probs], values.dtype)
         return len(frame)
-    table = frame.assign(**dict(zip(columns, probs.reshape(len(frame), len(columns)).T, strict=True)))
-    write_whole(out, lambda part: table.to_csv(part, index=False) if ending == ".csv" else table.to_parquet(part))
+    result = frame.assign(**dict(zip(columns, probs.reshape(len(frame), len(columns)).T, strict=True)))
+    write_whole(out, lambda part: result.to_csv(part, index=False) if ending == ".csv" else result.to_parquet(part))
     return len(frame)
 
 
-def _score_columns(calibrator: Calibrator, names: list[str]) -> list[str]:
-    """The columns of scores by their names in fit and in that order; without such, all but 'label', if as many."""
-    named = calibrator.score_columns_
-    found = [name for name in names if name != LABEL] if named is None else list(map(str, named))
+def _score_columns(calibrator: Calibrator, names: list[str], scores: str | Sequence[str] | None) -> list[str]:
+    """Those that are named, else those of fit, in their order; without such, all but 'label', if as many."""
+    asked, of_fit = listed(scores or (), names), calibrator.score_columns_
+    found = asked or ([name for name in names if name != LABEL] if of_fit is None else list(map(str, of_fit)))
     if missing := [name for name in found if name not in names]:
+        whose = "that --scores names" if asked else "that the calibrator was fitted on"
         raise ValueError(
-            f"the table must have the columns of scores that the calibrator was fitted on, {in_words(found)}. Got "
-            f"{in_words(names)}; no {missing[0]!r}."
+            f"the table must have the columns of scores {whose}, {in_words(found)}. Got {in_words(names)}; no "
+            f"{missing[0]!r}{'' if asked else ': if they have other names, say --scores'}."
         )
-    if twice := [name for name in found if names.count(name) > 1]:
-        raise ValueError(f"the table must have each column once. Got {twice[0]!r} more than once.")
-    return _as_many(calibrator, found) if named is None else found
+    check_once("the table", found, names)
+    return found if of_fit is not None and not asked else _as_many(calibrator, found)
 
 
 def _as_many(calibrator: Calibrator, names: list[str]) -> list[str]:
@@ -240,7 +253,7 @@ def _as_many(calibrator: Calibrator, names: list[str]) -> list[str]:
     if not fits.get(layout, len(names) == k):
         wanted = {"binary": "one column", "multi-label": "no table, but npy", "options": "two columns or more"}
         raise ValueError(
-            "of a calibrator that was not fitted on a table the scores must be all columns but 'label', "
-            f"{wanted.get(layout, f'{k} columns')}. Got {in_words(names)}."
+            "of a calibrator that was not fitted on a table the scores must be those that --scores names, else all "
+            f"columns but 'label', {wanted.get(layout, f'{k} columns')}. Got {in_words(names)}."
         )
     return names

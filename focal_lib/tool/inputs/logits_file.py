@@ -2,8 +2,8 @@
 
 npz: `logits` and `labels`, or both with prefixes `validation_` and `test_`; each with optional `groups`, `slices`,
 `weights`. For probabilities or log-probabilities the array is named `probs` or `log_probs` instead of `logits`.
-npy: logits, with the labels in another npy. csv, parquet: a column of labels, and one column for each class, in order.
-jsonl: questions of lm-evaluation-harness with log-likelihoods of their options.
+npy: logits, with the labels in another npy. csv, parquet: a column of labels, and one column for each class, in order,
+or those that `scores` names. jsonl: with `scores` a table, else questions of lm-evaluation-harness.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from focal_lib.tool.inputs.lm_eval_file import part_of_samples
 from focal_lib.tool.inputs.npz_file import parts_of_npz
 from focal_lib.tool.inputs.parts import Column, Part, as_array, in_words, numbers_of_values
 from focal_lib.tool.inputs.table_file import part_of_table
+from focal_lib.tool.inputs.table_formats import TABLES
 
 _REMEDIES = {
     (".pt", ".pth", ".pkl", ".pickle", ".bin", ".ckpt", ".joblib", ".safetensors", ".h5", ".hdf5", ".mat"): (
@@ -34,6 +35,8 @@ _REMEDIES = {
     (".json", ".feather", ".arrow"): ": save it as csv or parquet, a column for each class and one of labels",
 }
 
+_OfTable = tuple[str | None, str | Sequence[str] | None]  # the column of labels, and those of scores
+
 
 class Holds(TypedDict, total=False):
     """Arguments of read_logits that describe the data; calibrate and check accept them, too."""
@@ -43,6 +46,7 @@ class Holds(TypedDict, total=False):
     test: Any
     test_labels: str | Path | None
     label_column: str | None
+    scores: str | Sequence[str] | None
     groups: Any
     slices: Any
     weights: Any
@@ -60,6 +64,7 @@ def read_logits(
     test: Any = None,
     test_labels: str | Path | None = None,
     label_column: str | None = None,
+    scores: str | Sequence[str] | None = None,
     groups: Any = None,
     slices: Any = None,
     weights: Any = None,
@@ -79,7 +84,9 @@ def read_logits(
         labels: file of the labels, for npy.
         test: test set, as another file or pair, if data is the validation set.
         test_labels: file of the test set's labels, for npy.
-        label_column: of a csv or parquet file, default 'label'; for multi-label several, separated by commas.
+        label_column: of a csv, parquet or jsonl file, default 'label'; for multi-label several, separated by commas.
+        scores: names of the columns of scores of such a file, as a sequence or separated by commas; other columns are
+            left alone. One column holds the scores of the positive class. Default: all that have no other purpose.
         groups: group of each sample, for dependent samples; splits keep groups together. For a file, the name of a
             column or array, or the path of an npy; else an array (n,), or a pair for two sets.
         slices: slice of each sample, to report errors for each slice; given as groups are.
@@ -115,11 +122,13 @@ def read_logits(
             files["test"] = test, test_labels
         elif test_labels is not None:
             raise ValueError(f"--test-labels goes with --test. Got {Path(test_labels).name} alone.")
-        parts = _of_files(files, given, label_column, columns)
+        parts = _of_files(files, given, (label_column, scores), columns)
     else:
         if labels is not None or test_labels is not None or label_column is not None:
             named = Path(labels or test_labels or "").name or f"the column {label_column}"
             raise ValueError(f"labels of a file are for a file of logits. Got {named} and logits in memory.")
+        if scores is not None:
+            raise ValueError("scores names columns of a file: of a DataFrame give those columns alone. Got both.")
         parts = _of_memory(data, test, columns)
     if class_names is not None:
         names = tuple(map(str, class_names))
@@ -146,7 +155,7 @@ def options_in_words(holds: Holds) -> dict[str, str]:
         elif isinstance(value, str | int):
             found[name] = str(value)
         else:
-            found[name] = ", ".join(map(str, value)) if isinstance(value, tuple) else "in memory"
+            found[name] = ", ".join(map(str, value)) if isinstance(value, tuple | list) else "in memory"
     return found
 
 
@@ -183,13 +192,13 @@ def _padded(own: LogitSet, width: int) -> LogitSet:
 
 
 def _of_files(
-    files: Mapping[str, tuple[Any, Any]], given: Given, label_column: str | None, columns: Mapping[Column, Any]
+    files: Mapping[str, tuple[Any, Any]], given: Given, of_table: _OfTable, columns: Mapping[Column, Any]
 ) -> dict[str, Part]:
     """From pairs of a file and that of its labels, by the name of the set."""
     for path, _ in files.values():
         if not isinstance(path, str | Path):
             raise ValueError(f"test must be a file where the data are one. Got {type(path).__name__}.")
-    found = {name: _of_file(Path(path), given, own, label_column, columns) for name, (path, own) in files.items()}
+    found = {name: _of_file(Path(path), given, own, of_table, columns) for name, (path, own) in files.items()}
     if len(found) == 1:
         return found["validation"]
     for name, parts in found.items():
@@ -200,15 +209,16 @@ def _of_files(
 
 
 def _of_file(
-    path: Path, given: Given, labels: str | Path | None, label_column: str | None, columns: Mapping[Column, Any]
+    path: Path, given: Given, labels: str | Path | None, of_table: _OfTable, columns: Mapping[Column, Any]
 ) -> dict[str, Part]:
-    kind = path.suffix.lower()
+    kind, (label_column, scores) = path.suffix.lower(), of_table
     if labels is not None and kind != ".npy":
         raise ValueError(
             f"--labels goes with an npy file, as others hold theirs. Got {Path(labels).name} and {path.name}."
         )
-    if label_column is not None and kind not in (".csv", ".parquet"):
-        raise ValueError(f"--label-column goes with csv and parquet files. Got {label_column!r} and {path.name}.")
+    for flag, value in (("--label-column", label_column), ("--scores", scores)):
+        if value is not None and kind not in TABLES:
+            raise ValueError(f"{flag} goes with csv and parquet files, and jsonl. Got {value!r} and {path.name}.")
     for name, value in columns.items():
         if value is not None and not isinstance(value, str | Path):
             raise ValueError(f"{name} of a file must be the name of a column or array. Got {type(value).__name__}.")
@@ -217,9 +227,11 @@ def _of_file(
         return parts_of_npz(path, named, given)
     if kind == ".npy":
         return {"all": _of_npy(path, labels, named)}
-    if kind in (".csv", ".parquet"):
-        return {"all": part_of_table(path, label_column, named)}
+    if kind in (".csv", ".parquet") or (kind == ".jsonl" and scores):
+        return {"all": part_of_table(path, label_column, named, scores)}
     if kind == ".jsonl":
+        if label_column is not None:
+            raise ValueError(f"--label-column of {path.name} goes with --scores, which names the columns of scores.")
         return {"all": part_of_samples(path, named)}
     remedy = next((words for kinds, words in _REMEDIES.items() if kind in kinds), "")
     raise ValueError(f"a file of logits must be .npz, .npy, .csv, .parquet or .jsonl. Got {path.name}{remedy}.")

@@ -1,7 +1,7 @@
 """Predictions with their outcomes, line by line: csv with a header, or an object of JSON on each line.
 
-A line says one of: confidence and correct; confidence, predicted and label; the probabilities of every class and label.
-A number is the same however it is written, 1 and 1.0. In csv a label may be the name of a column of probabilities.
+A line says one of: confidence and correct; confidence, predicted and label; the probabilities of every class and label;
+the probability of the positive class and label, 0 or 1. A number is the same however it is written, 1 and 1.0.
 """
 
 from __future__ import annotations
@@ -10,54 +10,214 @@ import csv
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
-from itertools import chain
-from typing import Any
+from typing import IO, Any, Literal
 
 import numpy as np
+from scipy.special import softmax
 
-from focal_lib.metrics.scores import top_label
-from focal_lib.tool.inputs.parts import is_index_name, what_goes_with_samples
+from focal_lib.tool.inputs.layouts import Reading, lay_out
+from focal_lib.tool.inputs.parts import Part, in_words, is_it, what_goes_with_samples
+from focal_lib.tool.inputs.table_file import listed
 
+Of = Literal["confidence", "probability"]
+Outcomes = tuple[np.ndarray, np.ndarray, list[str]]  # confidence or probability (m,), 0 or 1 (m,), ids
+_LATE = ("", "nan", "na", "n/a", "null", "none", "<na>")  # no outcome yet
 _TRUTH = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]*)?(e[+-]?[0-9]{1,4})?", re.IGNORECASE)  # 007 is a name
-_ONE_COLUMN = (
-    "must have the probabilities of both of two classes, a column each, 1 - p and p; or confidence, the larger of the "
-    "two, and correct."
-)
-_WAYS = "confidence and correct; confidence, predicted and label; or the probabilities of every class and label"
+_OF_SAMPLES = re.compile(r"(.*_)?(ids?|idx|index|ts|at|time|timestamp|date|datetime|day|hour)|", re.IGNORECASE)
+_LONGEST, _AT_ONCE = 2**20, 2**16  # bytes of a line, and of what is read at a time
+_WRONG = (ValueError, RecursionError, csv.Error)
 
 
-def read_outcomes(lines: Iterable[str], name: str) -> Iterator[tuple[float, float]]:
-    """Yield confidence and correctness of each line; empty lines are skipped.
-
-    Args:
-        lines: csv or JSON, decided by the first non-empty line; a byte-order mark is ignored.
-        name: name of the file, for messages.
+def lines_of(stream: IO[bytes], read: Callable[[bytes], Any] = len) -> Iterator[list[bytes]]:
+    """The lines of a file or pipe, as many as come at a time; `read` is called with all bytes.
 
     Raises:
-        ValueError: an invalid line; the message gives its number.
+        ValueError: a line of more than 1 MB, as of a device, which has none.
     """
-    at = 0
+    rest = b""
+    while chunk := stream.read1(_AT_ONCE):  # type: ignore[attr-defined]
+        read(chunk)
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield whole
+        if len(rest) > _LONGEST:
+            raise ValueError("a line must end within 1 MB. It does not: is this csv, or lines of JSON?")
+    yield [rest] if rest else []
 
-    def filled() -> Iterator[str]:
-        nonlocal at
-        for at, line in enumerate(lines, 1):  # noqa: B007 - it says where an error is
-            if line.strip():
-                yield line
 
-    rest = filled()
-    try:
-        first = next(rest, "").removeprefix("\ufeff")
-        if first.strip():
-            rows = _of_json if first.lstrip().startswith("{") else _of_csv
-            yield from map(_outcome, rows(chain([first], rest)))
-    except UnicodeDecodeError:
-        where, remedy = (f"{name}, after line {at}", "") if at else (name, _remedy(name.lower()))
-        raise ValueError(f"{where}: must be text in UTF-8, csv or lines of JSON. It is not{remedy}.") from None
-    except (ValueError, RecursionError, csv.Error) as error:
-        raise ValueError(f"{name}, line {at}: {error}") from None
+class OutcomeLines:
+    """How lines are read; and after that, what they held.
+
+    Args:
+        name: of the file, for messages.
+        scores: columns of probabilities; one is that of the positive class. None to go by the names of columns.
+        given: what these columns hold: probs, log-probs or logits.
+        label: column of labels.
+        key: column of the ids of samples; '' for none.
+        class_names: of labels that are names, if not those of the columns.
+
+    Attributes:
+        of: 'confidence' of the predicted class, or 'probability' of the positive or second one of two classes.
+        late: number of samples without an outcome so far, which are left out.
+        unused: columns that were taken for no class.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        scores: str | Sequence[str] | None = None,
+        given: Any = "probs",
+        label: str = "label",
+        key: str = "",
+        class_names: Sequence[str] | None = None,
+    ) -> None:
+        self.name, self.scores, self.reading, self.label, self.key = name, scores, Reading(given), label, key
+        self.class_names, self.late = class_names, 0
+        self.of: Of = "confidence"
+        self.unused: list[str] = []
+        self._head: list[str] | None = None  # none of JSON
+        self._columns: list[str] = []
+        self._find: Callable[..., tuple[np.ndarray, np.ndarray]] = _stated
+
+    def read(self, chunks: Iterable[Sequence[bytes]]) -> Iterator[Outcomes]:
+        """Yield what each chunk of lines holds; where a line is wrong, what came before it.
+
+        Raises:
+            ValueError: an invalid line; the message gives its number.
+        """
+        at = 0
+        for lines in chunks:
+            before = self._head, self.late
+            try:
+                yield self._outcomes(lines)
+                at += len(lines)
+            except _WRONG:  # in which line?
+                self._head, self.late = before
+                for line in lines:
+                    at += 1
+                    try:
+                        yield self._outcomes([line])
+                    except _WRONG as error:
+                        no_text = f"must be text in UTF-8, csv or lines of JSON. It is not{_remedy(self.name.lower())}."
+                        reason = no_text if isinstance(error, UnicodeDecodeError) else error
+                        raise ValueError(f"{self.name}, line {at}: {reason}") from None
+
+    def _outcomes(self, lines: Sequence[bytes]) -> Outcomes:
+        rows = [row for line in lines if (row := self._row(line.decode()))]
+        if rows and not self._columns:
+            self._choose(list(rows[0]))
+        needed = {*self._columns, self.key} - {""}
+        if rows and (short := next((row for row in rows if not needed <= row.keys()), None)) is not None:
+            raise ValueError(f"must have {in_words(self._columns)}. Got {in_words(short)}.")
+        told = [row for row in rows if _text(row[self._columns[0]]) not in _LATE]
+        self.late += len(rows) - len(told)
+        if not told:
+            return np.zeros(0), np.zeros(0), []
+        confidence, correct = self._find(*([row[name] for row in told] for name in self._columns))
+        return confidence, correct, [str(row.get(self.key, "")) for row in told]
+
+    def _row(self, line: str) -> Mapping[str, Any]:
+        """Values by name; none of blank lines and of the header."""
+        line = line.removeprefix("\ufeff").strip()
+        if not line:
+            return {}
+        if self._head is None:
+            if line.startswith("{"):
+                self._head = []
+            else:
+                self._head = [name.strip() for name in _cells(line)]
+                if len(self._head) == 1 and (other := re.search("[;\t|]", line)):
+                    raise ValueError(f"must have commas between columns, and decimal points. Got {other[0]!r}.")
+                if len(set(self._head)) < len(self._head):
+                    raise ValueError(f"columns must have names of their own. Got {in_words(self._head)}.")
+                return {}
+        if not self._head:
+            try:
+                found = json.loads(line)
+            except ValueError:
+                raise ValueError("must be an object of JSON, as the first line is. It is not.") from None
+            if not isinstance(found, dict) or not found:
+                raise ValueError(f"must be an object of JSON. Got {type(found).__name__ if found else 'nothing'}.")
+            return found
+        cells = _cells(line)
+        if len(cells) != len(self._head):
+            raise ValueError(f"must have {len(self._head)} cells, as the header has. Got {len(cells)}.")
+        return dict(zip(self._head, cells, strict=True))
+
+    def _choose(self, names: list[str]) -> None:
+        """The columns that count, that of outcomes first, and how they are read."""
+        asked, label = listed(self.scores or (), names), self.label
+        if missing := [name for name in [*asked, self.key] if name and name not in names]:
+            raise ValueError(f"must have {missing[0]}. Got {in_words(names)}{is_it(missing[0], names)}")
+        rest = [name for name in names if name not in (label, self.key)]
+        if not asked and {"confidence", "correct"} <= {*names}:
+            self._find, self._columns = _stated, ["correct", "confidence"]
+        elif not asked and {"confidence", "predicted", label} <= {*names}:
+            self._find, self._columns = _predicted, [label, "confidence", "predicted"]
+        elif label not in names or not rest or ("confidence" in names and not asked):
+            raise ValueError(
+                "must have confidence and correct; confidence, predicted and label; or label and the probabilities of "
+                f"every class or, one alone, of the positive class. Got {in_words(names)}."
+            )
+        else:
+            classes = [name for name in rest if not (_OF_SAMPLES.fullmatch(name) or what_goes_with_samples(name))]
+            numbers = [str(k) for k in range(len(classes)) if str(k) in classes]
+            whole = len(numbers) > 1 and numbers[-1] == str(len(numbers) - 1)
+            self._columns = [label, *(asked or (numbers if whole else classes))]
+            self._find, self.unused = self._of_classes, [name for name in rest if name not in self._columns]
+
+    def _of_classes(self, labels: list[Any], *columns: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+        names: Sequence[str] | None = self._columns[1:]
+        if len(columns) == 1 and isinstance(columns[0][0], list):  # of JSON
+            names, columns = None, tuple(zip(*columns[0], strict=True))
+        scores = np.stack([_numbers(column, "a probability") for column in columns], axis=-1)
+        one, values = scores.shape[1] == 1, np.array([_value(label) for label in labels], dtype=object)
+        if all(isinstance(value, Decimal) for value in values):
+            values = values.astype(np.float64)
+        names = self.class_names or (None if one else names)
+        part = Part(scores[:, 0] if one else scores, values, class_names=None if names is None else tuple(names))
+        found = lay_out("all", part, replace(self.reading, layout="binary" if one else "classes"))
+        probs = softmax(np.asarray(found.logits[:], dtype=np.float64), axis=-1)
+        if found.classes == 2:
+            self.of = "probability"
+            return probs[:, 1], found.labels.astype(np.float64)
+        return probs.max(-1), (scores.argmax(-1) == found.labels).astype(np.float64)
+
+
+def checked_outcomes(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both as float64, (m,).
+
+    Raises:
+        ValueError: confidences that are no numbers in [0, 1], outcomes other than 0 and 1.
+    """
+    p, y = confidence, correct
+    if p.dtype.kind not in "fiu":
+        raise ValueError(f"confidence must be numbers in [0, 1]. Got {p.dtype}.")
+    if not (inside := (p >= 0) & (p <= 1)).all():
+        remedy = ": if these are percentages, divide by 100" if p.min() >= 0 and 2 < p.max() <= 100 else ""
+        raise ValueError(f"confidence must be numbers in [0, 1]. Got {p[~inside][0]:g}{remedy}.")
+    if y.dtype.kind not in "fiub" or not (truth := np.isin(y, (0, 1))).all():
+        wrong = f"{y[~truth][0]:g}" if y.dtype.kind in "fiub" else f"{y.dtype}"
+        raise ValueError(f"correct must be 0 or 1, or truth values. Got {wrong}.")
+    return p.astype(np.float64), y.astype(np.float64)
+
+
+def _stated(correct: list[Any], confidence: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    if wrong := next((value for value in correct if _text(value) not in _TRUTH), None):
+        raise ValueError(f"correct must be 0, 1, true or false. Got {str(wrong)[:40]!r}.")
+    return checked_outcomes(_numbers(confidence, "confidence"), np.array([_TRUTH[_text(value)] for value in correct]))
+
+
+def _predicted(labels: list[Any], confidence: list[Any], predicted: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    same = [_value(one) == _value(other) for one, other in zip(predicted, labels, strict=True)]
+    return checked_outcomes(_numbers(confidence, "confidence"), np.array(same))
+
+
+def _cells(line: str) -> list[str]:
+    return next(csv.reader([line], strict=True))
 
 
 def _remedy(name: str) -> str:
@@ -66,98 +226,27 @@ def _remedy(name: str) -> str:
     return ": save it as csv" if name.endswith((".npz", ".npy", ".parquet")) else ""
 
 
-def _of_json(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
-    for line in lines:
-        try:
-            found = json.loads(line)
-        except ValueError:
-            raise ValueError("must be an object of JSON, as the first line is. It is not.") from None
-        if not isinstance(found, dict):
-            raise ValueError(f"must be an object of JSON. Got {type(found).__name__}.")
-        yield found
-
-
-def _of_csv(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
-    """Rows as objects; with a label and no confidence the other columns are the probabilities, in their order."""
-    table = csv.reader(lines, strict=True)
-    head = [name.strip() for name in next(table)]
-    if len(head) == 1 and (other := re.search("[;\t|]", head[0])):
-        raise ValueError(f"must have commas between columns, and decimal points. Got {other[0]!r}.")
-    if len(set(head)) < len(head):
-        raise ValueError(f"columns must have names of their own. Got {', '.join(head)}.")
-    names = [name for name in head if name != "label"]
-    whole, places = "label" in head and "confidence" not in head, {}
-    if whole:
-        if apart := [name for name in names if is_index_name(name) or what_goes_with_samples(name)]:
-            raise ValueError(f"columns must be label and one for each class. Got {apart[0]!r}: leave it out.")
-        if len(names) == 1:
-            raise ValueError(f"{_ONE_COLUMN} Got {names[0]} and label.")
-        places = {_value(name): k for k, name in reversed(list(enumerate(names)))}
-    for cells in table:
-        if len(cells) != len(head):
-            raise ValueError(f"must have {len(head)} cells, as the header has. Got {len(cells)}.")
-        row = dict(zip(head, cells, strict=True))
-        yield {"label": _place(row.pop("label"), places), "probs": list(row.values())} if whole else row
-
-
-def _place(label: str, places: Mapping[Decimal | str, int]) -> int | str:
-    """Of the column that the label names, else the label."""
-    value = _value(label)
-    found = places.get(value)
-    if found is None and isinstance(value, str):
-        shown = ", ".join(map(str, list(places)[::-1][:6])) + ", ..." * (len(places) > 6)
-        raise ValueError(f"label must be a number or the name of a column, {shown}. Got {label[:40]!r}.")
-    if found is not None and value != found and value in range(len(places)):
-        raise ValueError(
-            f"label may be the name of a column or its place from 0. Got {label[:40]!r}, the name of column {found}: "
-            "name the columns otherwise, or in the order 0, 1, ..."
-        )
-    return label if found is None else found
+def _text(value: Any) -> str:
+    return str(value).strip().lower()
 
 
 def _value(value: Any) -> Decimal | str:
     """A number or truth value as number, else text."""
     text = str(value).strip()
-    if not text or value is None or value != value:
+    if value is None or text.lower() in ("", "nan"):
         raise ValueError(f"predicted and label must be there. Got {text!r}.")
     if text.lower() in ("true", "false"):
         return Decimal(text.lower() == "true")
     return Decimal(text) if _NUMBER.fullmatch(text) else text
 
 
-def _outcome(row: Mapping[str, Any]) -> tuple[float, float]:
-    if {"confidence", "correct"} <= row.keys():
-        confidence, correct = _confidence(row["confidence"]), str(row["correct"])
-        if (truth := _TRUTH.get(correct.strip().lower())) is None:
-            raise ValueError(f"correct must be 0, 1, true or false. Got {correct[:40]!r}.")
-        return confidence, truth
-    if {"confidence", "predicted", "label"} <= row.keys():
-        return _confidence(row["confidence"]), float(_value(row["predicted"]) == _value(row["label"]))
-    if {"probs", "label"} <= row.keys() and isinstance(row["probs"], list):
-        probs = np.array([[_number(value, "a probability") for value in row["probs"]]])
-        if probs.size == 1:
-            raise ValueError(f"{_ONE_COLUMN} Got one.")
-        label = _number(row["label"], "label")
-        if not label.is_integer():
-            raise ValueError(f"label must be a whole number. Got {label:g}.")
-        top, right = top_label(probs, np.array([int(label)]))
-        return float(top[0]), float(right[0])
-    raise ValueError(f"must have {_WAYS}. Got {', '.join(map(str, row)) or 'nothing'}.")
-
-
-def _confidence(value: Any) -> float:
-    found = _number(value, "confidence")
-    if not 0 <= found <= 1:
-        remedy = ": if these are percentages, divide by 100" if 1 < found <= 100 else ""
-        raise ValueError(f"confidence must lie in [0, 1]. Got {found:g}{remedy}.")
-    return found
-
-
-def _number(value: Any, name: str) -> float:
-    try:
-        found = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        found = math.nan
-    if not math.isfinite(found):
-        raise ValueError(f"{name} must be a number. Got {str(value)[:40]!r}.")
-    return found
+def _numbers(values: Sequence[Any], name: str) -> np.ndarray:
+    found = []
+    for value in values:
+        try:
+            found.append(math.nan if isinstance(value, bool) else float(value))
+        except (TypeError, ValueError, OverflowError):
+            found.append(math.nan)
+        if not math.isfinite(found[-1]):
+            raise ValueError(f"{name} must be a number. Got {str(value)[:40]!r}.")
+    return np.array(found)

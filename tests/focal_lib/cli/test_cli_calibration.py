@@ -17,6 +17,7 @@ from focal_lib.calibration.methods import DEFAULT, METHODS
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 from focal_lib.cli import main
 from focal_lib.cli.calibrate import progress_line
+from focal_lib.theory import focal_logit
 from focal_lib.tool.report.report import FILES
 
 FAST = "--methods", "temperature,vector", "--resamples", "50"
@@ -202,6 +203,27 @@ def test_export(run, saved):
     assert "HistogramBinning has none" in refused.output
 
 
+def test_the_way_back_from_focal_loss_needs_no_calibrator(run, tmp_path):
+    scores = np.array([-2.0, 0.0, 3.0])
+    np.save(tmp_path / "s.npy", scores)
+    done = run("export", "--gamma", 2, "--class-weights", 0.25, "--out", tmp_path / "c.json")
+    assert done.output == f"FocalProbabilities, 2 classes -> {tmp_path / 'c.json'}\n"
+    assert run("apply", tmp_path / "c.json", tmp_path / "s.npy", "--out", tmp_path / "p.npy").exit_code == 0
+    np.testing.assert_allclose(np.load(tmp_path / "p.npy"), expit(focal_logit(scores, 2.0) + np.log(3)), rtol=1e-12)
+    for options, said in (
+        ((), "give a calibrator, or --gamma and --class-weights"),
+        (("--gamma", 2), "give a calibrator, or --gamma and --class-weights"),
+        ((tmp_path / "c.json", "--gamma", 2, "--class-weights", 0.25), "give a calibrator, or"),
+        (("--gamma", 2, "--class-weights", "1,x"), "must be numbers with commas between. Got '1,x'"),
+        (("--gamma", 2, "--class-weights", "1,0"), "class_weights must be positive and finite"),
+        (("--gamma", -1, "--class-weights", "1,1"), "-1.0 is not in the range x>=0"),
+    ):
+        refused = run("export", *options, "--out", tmp_path / "none.json")
+        assert refused.exit_code != 0
+        assert said in refused.output
+    assert not (tmp_path / "none.json").exists()
+
+
 # --- what a file holds ----------------------------------------------------------------------
 
 
@@ -322,3 +344,28 @@ def test_a_terminal_sees_one_line_rewritten_and_gone_at_the_end(monkeypatch):
 
 def test_others_see_nothing(monkeypatch):
     assert work(io.StringIO(), monkeypatch) == ""
+
+
+def test_a_prediction_log_as_it_is_exported(run, tmp_path):
+    """The score column is named; what else stands in the file stays, and T is that of the model, 2."""
+    rng, n = np.random.default_rng(0), 2000
+    logit = 2 * rng.normal(size=n)
+    frame = pd.DataFrame(
+        {"customer_id": rng.permutation(n), "date": pd.date_range("2024-01-01", periods=n, freq="h").astype(str)}
+        | {"y_score": expit(logit), "target": (rng.random(n) < expit(logit / 2)).astype(int)}
+    )
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    what = "--given", "probs", "--scores", "y_score", "--label-column", "target"
+    done = run("calibrate", tmp_path / "log.csv", *what, "--out", tmp_path / "r", *QUICK)
+    assert done.exit_code == 0, done.output
+    fit = load_calibrator(tmp_path / "r/calibrator.json")
+    assert fit.temperature_ == pytest.approx(2, rel=0.1)
+    done = run("apply", tmp_path / "r/calibrator.json", tmp_path / "log.csv", "--out", tmp_path / "new.csv")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv(tmp_path / "new.csv")
+    np.testing.assert_allclose(found["y_score"], expit(logit / fit.temperature_), rtol=1e-6)
+    pd.testing.assert_frame_equal(found.drop(columns="y_score"), frame.drop(columns="y_score"))
+    checked = run("check", tmp_path / "log.csv", *what, "--max-ece", "0.02")
+    assert (checked.exit_code, checked.output[:7]) == (1, "Failed:")
+    twice = run("check", tmp_path / "log.csv", "--scores", "y_score", "--scores", "date", "--max-ece", ".1", *what[-2:])
+    assert "must hold numbers" in twice.output

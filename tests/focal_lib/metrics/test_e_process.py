@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from focal_lib.metrics.e_process import BETS, log_factors, log_unstarted, log_wealth, overconfident
+from focal_lib.metrics.e_process import BETS, block_factors, log_factors, log_unstarted, log_wealth, overconfident
 
 PROBABILITY = st.floats(0, 1)
 START = np.full(len(BETS), -np.inf)
@@ -33,6 +33,28 @@ def test_within_the_tolerance_no_bet_pays(p, resolution, tolerance, off):
     truth = np.clip(p + off * tolerance, 0, 1)
     right, wrong = (np.exp(log_factors(np.array([p]), np.array([y]), resolution, tolerance))[0] for y in (1.0, 0.0))
     assert (truth * right + (1 - truth) * wrong <= 1 + 1e-9).all()
+
+
+@given(PROBABILITY, st.floats(0, 0.49), st.floats(-1, 1), st.floats(1, 30))
+def test_of_an_event_too_no_bet_pays_within_the_tolerance(p, tolerance, off, strength):
+    """With a tolerance of 0 the truth is p itself."""
+    truth, options = np.clip(p + off * tolerance, 0, 1), {"event": True, "strength": strength}
+    right, wrong = (np.exp(log_factors(np.array([p]), np.array([y]), 1e-5, tolerance, **options))[0] for y in (1.0, 0))
+    assert (truth * right + (1 - truth) * wrong <= 1 + 1e-9).all()
+
+
+def test_a_temperature_of_an_event_moves_both_ends_towards_the_middle():
+    right = np.exp(log_factors(np.array([0.9, 0.1]), np.ones(2), 1e-5, event=True))[:, 2]  # T = 2
+    np.testing.assert_allclose(right * [0.9, 0.1], [expit(logit(0.9) / 2), expit(logit(0.1) / 2)])
+
+
+def test_a_block_has_mean_one_however_its_outcomes_depend():
+    """Two outcomes that are always equal; taken one by one the product has a mean above 1."""
+    p = np.array([0.7, 0.7])
+    each = {y: np.exp(log_factors(p, np.full(2, y), 1e-5)) for y in (1.0, 0.0)}
+    block = {y: np.exp(block_factors(np.log(found), 2))[0] for y, found in each.items()}
+    np.testing.assert_allclose(0.7 * block[1.0] + 0.3 * block[0.0], 1)
+    assert (0.7 * each[1.0].prod(0) + 0.3 * each[0.0].prod(0) > 1).all()
 
 
 def test_with_a_tolerance_bets_are_made_from_its_ends_and_are_fair_there():

@@ -341,3 +341,24 @@ def test_a_column_twice_is_no_option_more(tmp_path):
     (tmp_path / "new.csv").write_text("a,a,c\n1,2,3\n0,1,5\n")
     with pytest.raises(ValueError, match=r"each column once\. Got 'a' more than once"):
         apply_to_table(fit, tmp_path / "new.csv", tmp_path / "out.npy")
+
+
+@pytest.mark.parametrize("read_as", [".csv", ".parquet", ".jsonl"])
+def test_scores_by_other_names_than_those_of_fit(named, logits, table, tmp_path, read_as):
+    new = table.rename(columns={"cat": "p0", "dog": "p1", "a bird": "p2"})
+    source, out = tmp_path / f"new{read_as}", tmp_path / "out.parquet"
+    {
+        ".csv": lambda: new.to_csv(source, index=False),
+        ".parquet": lambda: new.to_parquet(source),
+        ".jsonl": lambda: new.to_json(source, orient="records", lines=True, double_precision=15),
+    }[read_as]()
+    with pytest.raises(
+        ValueError, match=r"that the calibrator was fitted on, .* no 'cat': if they have other names, say"
+    ):
+        apply_to_table(named, source, out)
+    assert apply_to_table(named, source, out, scores="p0,p1,p2") == 300
+    found = pd.read_parquet(out)
+    np.testing.assert_allclose(found[["p0", "p1", "p2"]], softmax(logits / named.temperature_, axis=-1), rtol=1e-9)
+    assert found["id"].tolist() == table["id"].tolist()
+    with pytest.raises(ValueError, match=r"those that --scores names, else .* 3 columns\. Got p0, p1"):
+        apply_to_table(named, source, out, scores=["p0", "p1"])

@@ -15,17 +15,119 @@ FRAME = pd.DataFrame(Z, columns=NAMES).assign(label=Y)
 PATIENT = np.array([f"{i:03d}" for i in range(8)]).repeat(5)
 
 
+def save(frame, path):
+    if path.suffix.lower() == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True, double_precision=15)
+    else:
+        frame.to_parquet(path)
+    return path
+
+
 @pytest.fixture(params=["csv", "CSV", "parquet", "Parquet"])
 def write(tmp_path, request):
-    def to_file(frame, name="x"):
-        path = tmp_path / f"{name}.{request.param}"
-        if request.param.lower() == "csv":
-            frame.to_csv(path, index=False)
-        else:
-            frame.to_parquet(path)
-        return path
+    return lambda frame, name="x": save(frame, tmp_path / f"{name}.{request.param}")
 
-    return to_file
+
+@pytest.fixture(params=["csv", "parquet", "jsonl"])
+def log(tmp_path, request):
+    """A prediction log as it is exported, with columns that are no scores."""
+    more = {"customer_id": np.arange(40) * 7 + 77_000, "date": "2024-01-01", "segment": np.tile(["a", "b"], 20)}
+    frame = pd.DataFrame(
+        more | {"y_score": expit(Z[:, 0]), "target": (Y > 0).astype(int), "ant": Z[:, 1], "bee": Z[:, 2]}
+    )
+    return save(frame, tmp_path / f"log.{request.param}")
+
+
+# --- columns of scores that are named -------------------------------------------------------
+
+
+def test_one_named_column_is_the_positive_class(log):
+    found = read_logits(log, "probs", scores="y_score", label_column="target", slices="segment")["all"]
+    assert (found.layout, found.score_columns, found.slice_names) == ("binary", ("y_score",), ("a", "b"))
+    np.testing.assert_allclose(found.logits[:, 1] - found.logits[:, 0], Z[:, 0], rtol=1e-9)
+    np.testing.assert_array_equal(found.labels, Y > 0)
+    as_logit = read_logits(log, scores=["ant"], label_column="target", groups="customer_id")["all"]
+    np.testing.assert_allclose(as_logit.logits[:, 1], Z[:, 1])
+    np.testing.assert_array_equal(as_logit.groups, np.arange(40))
+
+
+@pytest.mark.parametrize("scores", ["bee,ant", ("bee", "ant"), [" bee , ant"]])
+def test_named_columns_are_classes_in_the_order_of_their_names(log, scores):
+    found = read_logits(log, scores=scores, label_column="target")["all"]
+    np.testing.assert_allclose(found.logits, Z[:, [2, 1]])
+    assert found.class_names == ("bee", "ant")
+
+
+def test_a_column_with_a_comma_in_its_name(write):
+    frame = pd.DataFrame({"a,b": Z[:, 0], "a": Z[:, 1], "b": Z[:, 2], "label": Y > 0})
+    assert read_logits(write(frame), scores="a,b")["all"].score_columns == ("a,b",)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scores": "score"}, "must have a column 'score', of the scores. Got customer_id, .* is it 'y_score'"),
+        ({"scores": "date"}, r"must hold numbers\. Got .* in column date, '2024-01-01', sample 0.*--scores"),
+        ({"scores": "target"}, "the label must be a column of its own. Got 'target'"),
+        ({"scores": "ant", "weights": "ant"}, "the scores must be a column of its own. Got 'ant'"),
+        ({"scores": ["ant", "ant"]}, "each column once. Got 'ant' more than once"),
+    ],
+)
+def test_names_of_scores_that_do_not_fit(log, options, message):
+    with pytest.raises(ValueError, match=message):
+        read_logits(log, label_column="target", **options)
+
+
+def test_scores_are_named_in_tables_alone(tmp_path):
+    np.savez(tmp_path / "x.npz", logits=Z, labels=Y)
+    with pytest.raises(ValueError, match=r"--scores goes with csv and parquet files, and jsonl\. Got 'a' and x\.npz"):
+        read_logits(tmp_path / "x.npz", scores="a")
+    with pytest.raises(ValueError, match="scores names columns of a file"):
+        read_logits((Z, Y), scores="a")
+
+
+def test_without_their_names_the_message_says_how_to_name_them(write):
+    frame = FRAME.assign(date="2024-01-01")
+    with pytest.raises(ValueError, match=r"in column date, '2024-01-01', sample 0.*: say with --scores which"):
+        read_logits(write(frame))
+    with pytest.raises(ValueError, match=r"Leave out 'id': .*; or say with --scores which columns are scores"):
+        read_logits(write(FRAME.assign(id=Y)))
+
+
+# --- where a table is wrong -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cat,dog,label\n1.5,0.2,0\n0.1,0.9,1\n0.3,abc,1\n", r"column dog, 'abc', sample 2 \(line 4\)\.$"),
+        ('cat,dog,label\n\n"1.5",0.2,0\n\n0.3,0.1,1\n"0,3",1,1\n', r"column cat, '0,3', sample 2 \(line 6\)\.$"),
+        ('"c\nat",dog,label\n1,2,0\n3,,1\n', r"none in column dog of sample 1 \(line 4\)"),
+        ("cat,dog,label\n1,2,0\n3,4,1,5\n", r"sample 1 \(line 3\) has more cells than the header, 3"),
+        (
+            "# of model 3\ncat,dog,label\n1,2,0\n",
+            r"names of its columns .* Got 1, # of model 3, for 3 cells in the next",
+        ),
+        ("cat,dog\n1,2,0\n", "Got 2, cat, dog, for 3 cells in the next: leave out lines before the header"),
+    ],
+)
+def test_the_cell_that_is_wrong_is_named(tmp_path, text, message):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_logits(tmp_path / "x.csv")
+
+
+def test_a_blank_first_line_and_commas_at_the_end_of_lines_are_no_harm(tmp_path):
+    (tmp_path / "x.csv").write_text("\n\ncat,dog,label\n1,2,0,\n3,4,1,\n")
+    np.testing.assert_array_equal(read_logits(tmp_path / "x.csv")["all"].logits, [[1, 2], [3, 4]])
+
+
+def test_other_encodings_are_named(tmp_path):
+    (tmp_path / "x.csv").write_bytes("cat,dög,label\n1,2,0\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"must be text in UTF-8: save it so\. Got byte 0xf6 in line 1"):
+        read_logits(tmp_path / "x.csv")
 
 
 def test_columns_by_name(write):

@@ -1,12 +1,21 @@
 """Lines of csv and JSON, in each of the ways they may say whether a prediction was right."""
 
 import gzip
+import io
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
 
-from focal_lib.tool.inputs.outcome_lines import read_outcomes
+from focal_lib.tool.inputs.outcome_lines import OutcomeLines, lines_of
+
+
+def outcomes(chunks):
+    found = list(OutcomeLines("in").read(chunks))
+    return [value for p, _, _ in found for value in p.tolist()], [value for _, y, _ in found for value in y.tolist()]
+
 
 WAYS = {
     "confidence and correct": "confidence,correct\n0.5,1\n0.75,False\n",
@@ -30,39 +39,37 @@ WAYS = {
 
 @pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
 def test_each_way(text):
-    assert list(read_outcomes(text.splitlines(keepends=True), "in")) == [(0.5, 1.0), (0.75, 0.0)]
+    lines = text.encode().splitlines()
+    for chunks in ([lines], [[line] for line in lines], lines_of(io.BytesIO(text.encode()))):
+        assert outcomes(chunks) == (pytest.approx([0.5, 0.75]), [1, 0])
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("confidence,correct\n0.5,1\n1.5,1\n", r"in, line 3: confidence must lie in \[0, 1\]. Got 1.5"),
+        ("confidence,correct\n0.5,1\n1.5,1\n", r"in, line 3: confidence must be numbers in \[0, 1\]. Got 1.5\.$"),
         ("confidence,correct\n69.3,1\n", r"Got 69.3: if these are percentages, divide by 100"),
-        ("proba,label\n0.7,1\n", r"both of two classes, a column each, 1 - p and p; .* Got proba and label"),
-        ('{"probs": [0.7], "label": 0}', "both of two classes, .* Got one"),
         ("confidence;correct\n0.5;1\n", "must have commas between columns, and decimal points. Got ';'"),
         ("confidence\tcorrect\n0.5\t1\n", "must have commas between columns"),
         ("confidence,correct\n\nx,1\n", "in, line 3: confidence must be a number. Got 'x'"),
         ("confidence,correct\nnan,1\n", "confidence must be a number"),
         ("confidence,correct\n0.5\n", "must have 2 cells, as the header has. Got 1"),
         ("confidence,confidence\n0.5,1\n", "columns must have names of their own"),
+        ("site,cat,label\nx,cat,1\n", "a probability must be a number. Got 'cat'"),
         ("confidence,label\n0.5,1\n", "must have confidence and correct; .* Got confidence, label"),
-        ("a,b,label\n0.5,0.4,1\n", "must sum to 1"),
-        ("a,b,label\n0.5,0.5,2\n", "labels must lie in 0 ... 1"),
-        ("a,b,label\n0.5,0.5,0.5\n", "label must be a whole number"),
-        ("cat,dog,label\n0.5,0.5,cow\n", r"label must be a number or the name of a column, cat, dog\. Got 'cow'"),
-        ("1,2,label\n0.5,0.5,1\n", "label may be the name of a column or its place from 0. Got '1', .* column 0"),
-        ("id,cat,dog,label\n0,0.5,0.5,1\n", "columns must be label and one for each class. Got 'id': leave it out"),
-        ("Weight,cat,dog,label\n0,0.5,0.5,1\n", "Got 'Weight': leave it out"),
-        ("confidence,predicted,label\n0.5,1,\n", "predicted and label must be there. Got ''"),
+        ("a,b,label\n0.5,0.4,1\n", "and sum to 1. Got .* off by 0.1"),
+        ("a,b,label\n0.5,0.5,2\n", "labels count from 1 to 2"),
+        ("a,b,label\n0.5,0.5,3\n", "labels must lie in 0 ... 1"),
+        ("a,b,label\n0.5,0.5,0.5\n", "labels must be integers"),
+        ("cat,dog,label\n0.5,0.5,cow\n", "labels must be names of columns, which are cat, dog. Got 'cow'"),
+        ("1,2,label\n0.5,0.5,1\n", "labels may be names of columns, which are 1, 2, or their places from 0"),
         ('{"confidence": 0.5, "predicted": null, "label": 1}', "predicted and label must be there. Got 'None'"),
-        ('{"confidence": 0.5, "predicted": NaN, "label": NaN}', "predicted and label must be there"),
         ('confidence,correct\n"0.5,1\n', "in, line 2"),
         ('{"confidence": true, "correct": 1}', "confidence must be a number"),
         ('{"confidence": NaN, "correct": 1}', "confidence must be a number"),
         ('{"confidence": 0.5, "correct": 1}\n0.5,1', "in, line 2: must be an object of JSON"),
         ('{"confidence": 0.5, "correct": 1}\n[1]', "must be an object of JSON. Got list"),
-        ('{"probs": {}, "label": 1}', "must have"),
+        ('{"probs": {}, "label": 1}', "a probability must be a number"),
         ('{"probs": [], "label": 0}', "in, line 1"),
         ('{"probs": [[0.5], 0.5], "label": 0}', "a probability must be a number"),
         ("{}", "Got nothing"),
@@ -71,26 +78,23 @@ def test_each_way(text):
 )
 def test_a_bad_line_is_named(text, message):
     with pytest.raises(ValueError, match=message):
-        list(read_outcomes(text.splitlines(keepends=True), "in"))
+        outcomes([text.encode().splitlines()])
 
 
 @given(st.text())
 def test_any_text_gives_outcomes_or_says_what_is_wrong(text):
     try:
-        found = list(read_outcomes(text.splitlines(keepends=True), "in"))
+        confidence, correct = outcomes([text.encode().splitlines()])
     except ValueError as error:
-        found, message = [], str(error)
+        (confidence, correct), message = ([], []), str(error)
         assert message.startswith("in, line ")
-    assert all(0 <= confidence <= 1 and correct in (0, 1) for confidence, correct in found)
+    assert all(0 <= value <= 1 for value in confidence)
+    assert {*correct} <= {0, 1}
 
 
-def test_bytes_that_are_no_text(tmp_path):
-    (tmp_path / "in").write_bytes(b"confidence,correct\n0.5,1\n\xff\xfe\n")
-    with (
-        (tmp_path / "in").open(encoding="utf-8") as lines,
-        pytest.raises(ValueError, match="in: must be text in UTF-8"),
-    ):
-        list(read_outcomes(lines, "in"))
+def test_bytes_that_are_no_text():
+    with pytest.raises(ValueError, match="in, line 3: must be text in UTF-8"):
+        outcomes([b"confidence,correct\n0.5,1\n\xff\xfe\n".splitlines()])
 
 
 @pytest.mark.parametrize(
@@ -99,13 +103,87 @@ def test_bytes_that_are_no_text(tmp_path):
         (
             "x.csv.gz",
             gzip.compress(b"confidence,correct\n0.5,1\n", mtime=0),
-            r"^x\.csv\.gz: must be text .*: unpack it first",
+            r"^x\.csv\.gz, line 1: must be text .*: unpack it first",
         ),
-        ("x.npz", b"PK\x03\x04\xff\xfe", r"^x\.npz: must be text in UTF-8, csv or lines of JSON\. .*: save it as csv"),
+        (
+            "x.npz",
+            b"PK\x03\x04\xff\xfe",
+            r"^x\.npz, line 1: must be text in UTF-8, csv or lines of JSON\. .*: save it as csv",
+        ),
     ],
     ids=["gzip", "npz"],
 )
-def test_files_of_another_kind_are_told_what_helps(tmp_path, name, content, message):
-    (tmp_path / name).write_bytes(content)
-    with (tmp_path / name).open(encoding="utf-8") as lines, pytest.raises(ValueError, match=message):
-        list(read_outcomes(lines, name))
+def test_files_of_another_kind_are_told_what_helps(name, content, message):
+    with pytest.raises(ValueError, match=message):
+        list(OutcomeLines(name).read(lines_of(io.BytesIO(content))))
+
+
+# --- probabilities of the positive class, late outcomes, other columns ----------------------
+
+LOG = "ts,id,p_pos,label\n1,7,0.9,1\n2,8,0.2,\n3,9,0.25,0\n"
+
+
+@pytest.mark.parametrize("text", [LOG, LOG.replace("p_pos", "score"), LOG.replace(",\n", ",NA\n")])
+def test_a_log_of_a_binary_model(text):
+    read = OutcomeLines("in", key="id")
+    ((p, y, ids),) = read.read([text.encode().splitlines()])
+    np.testing.assert_allclose(p, [0.9, 0.25])
+    assert (y.tolist(), ids, read.of, read.late, read.unused) == ([1, 0], ["7", "9"], "probability", 1, ["ts"])
+
+
+def test_two_classes_are_an_event_and_a_column_of_times_is_none():
+    read = OutcomeLines("in")
+    ((p, y, _),) = read.read([b"0,1,label,ts\n.3,.7,1,0\n.6,.4,0,1\n".splitlines()])
+    np.testing.assert_allclose(p, [0.7, 0.4])
+    assert (y.tolist(), read.of, read.unused) == ([1, 0], "probability", ["ts"])
+
+
+@pytest.mark.parametrize(
+    ("scores", "given", "values", "wanted"),
+    [
+        ("z", "logits", "2.1972245773362196,9,9", [0.9]),
+        ("z", "log-probs", "-0.6931471805599453,9,9", [0.5]),
+        (["a", "z"], "logits", "0,9,1.0986122886681098", None),
+        ("z,a", "probs", ".3,9,.7", None),
+    ],
+)
+def test_named_columns_of_scores(scores, given, values, wanted):
+    read = OutcomeLines("in", scores, given, "y")
+    z, _, a = map(float, values.split(","))
+    ((p, y, _),) = read.read([f"z,other,a,y\n{values},1".encode().splitlines()])
+    np.testing.assert_allclose(p, wanted or [expit(z - a) if given == "logits" else a])
+    assert (y.tolist(), read.of) == ([1], "probability")
+
+
+def test_named_columns_that_are_not_there():
+    with pytest.raises(ValueError, match=r"in, line 2: must have zz\. Got zz1, label: is it 'zz1'"):
+        list(OutcomeLines("in", "zz").read([b"zz1,label\n.5,1".splitlines()]))
+
+
+class Endless(io.RawIOBase):
+    """As /dev/zero: no line ends."""
+
+    given = 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, place):
+        self.given += len(place)
+        place[:] = bytes(len(place))
+        return len(place)
+
+
+def test_what_has_no_line_ends_is_refused_soon():
+    source = Endless()
+    with pytest.raises(ValueError, match="a line must end within 1 MB"):
+        list(OutcomeLines("in").read(lines_of(io.BufferedReader(source))))
+    assert source.given < 2**21
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 2**16])
+def test_lines_are_the_same_however_they_come(size, monkeypatch):
+    monkeypatch.setattr("focal_lib.tool.inputs.outcome_lines._AT_ONCE", size)
+    text, seen = b"confidence,correct\r\n0.5,1\r\n\n0.75,0", []
+    assert outcomes(lines_of(io.BytesIO(text), seen.append)) == ([0.5, 0.75], [1, 0])
+    assert b"".join(seen) == text
