@@ -42,6 +42,16 @@ from focal_lib.metrics.ece_interval import (
 )
 from focal_lib.metrics.intervals import Interval, bootstrap, exact_binomial_ends, paired_t_interval, t_interval
 from focal_lib.metrics.net_benefit import NetBenefit, net_benefit
+from focal_lib.metrics.overconfidence import (
+    overconfidence,
+    overconfidence_interval,
+    overconfidence_interval_of,
+    overconfidence_of,
+    underconfidence,
+    underconfidence_interval,
+    underconfidence_interval_of,
+    underconfidence_of,
+)
 from focal_lib.metrics.per_class import (
     ClassReliability,
     ConfidenceBand,
@@ -134,6 +144,10 @@ __all__ = [
     "nll",
     "observed_expected",
     "observed_expected_of",
+    "overconfidence",
+    "overconfidence_interval",
+    "overconfidence_interval_of",
+    "overconfidence_of",
     "paired_t_interval",
     "positive_ece",
     "positive_ece_interval",
@@ -150,4 +164,8 @@ __all__ = [
     "t_interval",
     "t_p_value",
     "top_label",
+    "underconfidence",
+    "underconfidence_interval",
+    "underconfidence_interval_of",
+    "underconfidence_of",
 ]

@@ -26,7 +26,7 @@ import scipy
 from focal_lib.metrics.design import PLAIN, Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.intervals import Interval
-from focal_lib.metrics.positive import checked_design, checked_event, counted, event_count
+from focal_lib.metrics.positive import checked_design, checked_event, event_count
 from focal_lib.validation import check_level
 
 _CELLS = 64  # steps of the noise curve
@@ -51,7 +51,8 @@ def averaged_two_bin_error(probs: Any, labels: Any, *, weights: Any = None) -> f
     0.0225
     """
     p, y = checked_event(probs, labels, "averaged_two_bin_error")
-    return averaged_two_bin_error_of(p, y, checked_design(len(p), weights).weights)
+    design, p, y = checked_design(len(p), weights).counted(p, y)
+    return averaged_two_bin_error_of(p, y, design.weights)
 
 
 def averaged_two_bin_error_of(p: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> float:
@@ -93,7 +94,7 @@ def averaged_two_bin_error_interval_of(
     0.0
     """
     check_level(level)
-    p, y, design = counted(p, y, design)
+    design, p, y = design.counted(p, y)
     n, weights = len(p), np.ones(len(p)) if design.weights is None else design.weights
     estimate = averaged_two_bin_error_of(p, y, weights)
     if n < 2 or (design.groups is not None and design.effective(n) < LEAST_GROUPS):
