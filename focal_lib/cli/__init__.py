@@ -11,11 +11,14 @@ Other packages add commands by entry points of the group `focal_lib.commands`.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import click
+
+from focal_lib.cli.errors import discard_output, in_a_line
 
 _OWN = ("apply", "calibrate", "check", "export", "watch")
 _GROUP = "focal_lib.commands"
@@ -40,6 +43,19 @@ class _Commands(click.Group):
                 return _Lacking(name, needs)
             return loaded
         return None
+
+    def main(self, *args: Any, **more: Any) -> Any:
+        """A standard output that cannot be written to, as on a full disk, is a line of any command, --help too."""
+        try:
+            try:
+                return super().main(*args, **more)
+            finally:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+        except OSError as error:
+            discard_output()
+            click.echo(f"Error: {in_a_line(error)}", err=True)
+            raise SystemExit(1) from None
 
     def invoke(self, context: click.Context) -> Any:
         try:

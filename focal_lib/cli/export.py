@@ -11,11 +11,12 @@ import click
 
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.errors import FileCommand
+from focal_lib.cli.parameters import NEW_FILE
 
 
 @click.command(cls=FileCommand)
 @click.argument("calibrator", type=click.Path(exists=True, path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The model, onnx.")
+@click.option("--out", required=True, type=NEW_FILE, help="The model, onnx.")
 def export(calibrator: Path, out: Path) -> None:
     """The calibrator as an ONNX model: input logits (n, K) float32, output probs.
 
