@@ -5,6 +5,7 @@ focal apply report/calibrator.json new.npy --out probs.npy
 focal check logits.npz --max-ece 0.02
 focal watch outcomes.csv --state watch.db
 focal export report/calibrator.json --out calibrator.onnx
+focal demo
 
 Other packages add commands by entry points of the group `focal_lib.commands`.
 """
@@ -20,7 +21,7 @@ import click
 
 from focal_lib.cli.errors import discard_output, in_a_line
 
-_OWN = ("apply", "calibrate", "check", "export", "watch")
+_OWN = ("apply", "calibrate", "check", "demo", "export", "watch")
 _GROUP = "focal_lib.commands"
 
 
@@ -98,5 +99,6 @@ def main() -> None:
       focal calibrate logits.npz --out report      fit, compare, advise; a report
       focal apply report/calibrator.json new.npy --out probs.npy
       focal check logits.npz --max-ece 0.02        for continuous integration
-      focal watch outcomes.csv --state watch.db  raises an alarm on drift
+      focal watch outcomes.csv --state watch.db    raises an alarm on drift
+      focal demo                                   files to try these on
     """

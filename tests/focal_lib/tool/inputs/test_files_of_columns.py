@@ -110,7 +110,7 @@ def test_text_in_parquet_counts_as_often_as_it_is_there(tmp_path):
     z = {"a": RNG.normal(size=300), "b": RNG.normal(size=300)}
     for name, text in (("plain", long), ("dictionary", long.dictionary_encode())):
         pq.write_table(pa.table(z | {"label": text}), tmp_path / f"{name}.parquet")
-        with pytest.raises(ValueError, match="and not 600 MB out of 0.1"):
+        with pytest.raises(ValueError, match=r"and not 600 MB out of 0\.1"):
             read_logits(tmp_path / f"{name}.parquet")
     pq.write_table(pa.table(z | {"label": [0, 1] * 150, "note": long}), tmp_path / "x.parquet")
     assert len(read_logits(tmp_path / "x.parquet", scores="a,b")["all"]) == 300
