@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.functional import cross_entropy, one_hot
 
 from focal_lib.losses import (
@@ -288,3 +289,19 @@ def test_a_loss_that_defines_the_loss_of_a_sample_has_all_of_it():
     for labels in (HOLES, IMAGE.softmax(1)):
         expected = cross_entropy(IMAGE, labels, torch.tensor(WEIGHT).double(), label_smoothing=0.2)
         torch.testing.assert_close(Own(weight=WEIGHT, label_smoothing=0.2)(IMAGE, labels), expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"weight": WEIGHT}, {"alpha": WEIGHT, "label_smoothing": 0.1}])
+@of_logits
+def test_a_gpu_need_not_wait(make, options):
+    """All is on the GPU, and no value is looked at there: it is a GPU that has only shapes."""
+    if make is LOSSES["proper"]:
+        pytest.skip("the inverse of the map iterates until it is exact")
+    loss, gpu = make(**options), torch.device("cuda:0")
+    with FakeTensorMode():
+        for name, buffer in list(loss.named_buffers()):
+            setattr(loss, name, torch.empty(buffer.shape, dtype=buffer.dtype, device=gpu))
+        logits = torch.empty(2, K, 3, device=gpu, dtype=torch.bfloat16)
+        for labels in (torch.empty(2, 3, device=gpu, dtype=torch.uint8), torch.empty(2, K, 3, device=gpu)):
+            value = loss(logits, labels)
+            assert (value.device, value.dtype, value.shape) == (gpu, torch.float32, ())
