@@ -156,8 +156,7 @@ explore("simplex")
 # p_k \propto \frac{w(q_k)}{a_k}, \qquad \log p = \operatorname{log\,softmax}\big(\log w(q) - \log a\big).
 # $$
 #
-# Resampled classes are weights, too, and so is a new prevalence ({ref}`page-in-your-project`). Three classes, the
-# weights 1, 2 and 4:
+# Resampled classes are weights, too, and so is a new prevalence ({ref}`page-in-your-project`). With three classes:
 
 # %%
 weights = [1, 2, 4]
