@@ -260,13 +260,9 @@ def bin_gaps(
         raise ValueError("confidence must have at least one sample. Got none.")
     if not design.is_plain:
         check_level(level)
-<<<<<<< HEAD
-        found = design_gaps(confidence, correct, n_bins, binning, design, lambda bins: noise_draws(bins, level))
-=======
->>>>>>> i45-metrics
         few = design.groups is not None and design.effective(n) < LEAST_GROUPS
         own = Design(design.given) if few else design
-        found = design_gaps(confidence, correct, n_bins, binning, own, lambda bins: _normals(bins, level))
+        found = design_gaps(confidence, correct, n_bins, binning, own, lambda bins: noise_draws(bins, level))
         return found._replace(noise=found.noise * np.nan) if few else found
     bins = binned(confidence, n_bins, binning, design.given)
     residual, calm = confidence - correct, confidence * (1 - confidence)
