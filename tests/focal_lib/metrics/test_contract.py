@@ -252,7 +252,7 @@ def test_each_row_several_times_changes_no_mean(name, data, copies):
 @settings(max_examples=20, derandomize=True)
 @given(drawn(n=st.sampled_from([15, 45])), st.integers(2, 4))
 def test_each_row_several_times_changes_no_bin_of_equal_mass(one, copies):
-    """Where bins have equal sizes. Else some have a sample more, which copies make finer: sizes 2, 2, 1 become 4, 3, 3."""
+    """Where bins have equal sizes; else some have a sample more, which copies make finer: 2, 2, 1 become 4, 3, 3."""
     many = one.take(np.repeat(np.arange(len(one.labels)), copies))
     assert m.adaptive_ece(*many.of) == pytest.approx(m.adaptive_ece(*one.of), abs=1e-12)
     bins, finer = (m.reliability_bins(*s.of, binning="mass") for s in (one, many))
@@ -408,7 +408,7 @@ def test_half_precision_is_read_as_it_is():
         for probs in (rounded, rounded.float().numpy(), rounded.float()):
             assert m.ece(probs, y) == pytest.approx(m.ece(p, y), abs=2 * error)
             assert m.nll(probs, y) == pytest.approx(m.nll(p, y), abs=2 * error)
-    with pytest.raises(ValueError, match="must sum to 1 over the classes. Got a sum that is off by 0.003"):
+    with pytest.raises(ValueError, match=r"must sum to 1 over the classes\. Got a sum that is off by 0\.003"):
         m.ece(p.float() * 0.997, y)
 
 
