@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import json
 import os
 import platform
 import re
@@ -22,13 +23,16 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 Writer = Callable[[Path], Any]
-PART = re.compile(r"\.(\d+)@(.*?)@")  # process and machine: folders may be shared by many
+_PART = re.compile(r"\.(\d+)(?:-\d+)?@(.*?)@")  # process, thread and machine: folders may be shared by many
+_SET = "names of a set"  # of the files whose parts are all there and are being renamed
 KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
 
 
 def part_of(path: Path) -> Path:
-    """Where this process writes before it renames: beside `path`, hidden, with the same ending."""
-    return path.with_name(f".{os.getpid()}@{platform.node()}@{path.name}")
+    """Where this thread writes before it renames: beside `path`, hidden, with the same ending."""
+    main = threading.current_thread() is threading.main_thread()
+    own = f"{os.getpid()}" if main else f"{os.getpid()}-{threading.get_native_id()}"
+    return path.with_name(f".{own}@{platform.node()}@{path.name}")
 
 
 def check_target(path: Path, *inputs: Path, ending: str = "") -> None:
@@ -41,8 +45,13 @@ def check_target(path: Path, *inputs: Path, ending: str = "") -> None:
     Raises:
         FileExistsError: there is something else than a file, such as a device; or a link to itself.
         PermissionError: a file that may not be written to.
-        ValueError: the file is one of the inputs, or its name has another ending.
+        ValueError: the file is one of the inputs, or its name has another ending, or is too long.
     """
+    try:
+        os.lstat(part_of(path).with_name(f"{part_of(path).name}.old"))  # the longest name that is needed
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ValueError(f"the result must have a shorter name. Got {len(path.name):,} letters.") from None
     if path.exists():
         if not path.is_file():
             raise FileExistsError(f"{path} must be a file, or nothing yet. Got {_kind(path)}.")
@@ -124,7 +133,7 @@ def write_together(folder: Path, writers: Mapping[str, Writer], also: Mapping[Pa
     """Write all of the files into the folder, which is made where there is none, or change nothing.
 
     All are written before the first takes its place, a new folder with all of its files; what fails then is undone, and
-    signals wait so long.
+    signals wait so long. After a kill among the renames `finish_set`, or the next call, does the others.
 
     Args:
         also: files elsewhere, which belong to them.
@@ -134,6 +143,7 @@ def write_together(folder: Path, writers: Mapping[str, Writer], also: Mapping[Pa
     """
     check_folder(folder, made=True)
     folder = folder.resolve()  # '.' has no name
+    finish_set(folder)
     own, is_new = part_of(folder), not folder.exists()
     parts: dict[Path, Path] = {}  # place -> part
     try:
@@ -152,11 +162,34 @@ def write_together(folder: Path, writers: Mapping[str, Writer], also: Mapping[Pa
         if is_new:
             sync_folder(own)
         with _signals_wait(), _held(folder.parent if is_new else folder):
+            if len(parts) > 1:
+                names = part_of((own if is_new else folder) / _SET)
+                names.write_text(json.dumps([str(place) for place in parts if place != folder]), encoding="utf-8")
+                _sync(names)
             _rename_all(parts)
     finally:
+        part_of(folder / _SET).unlink(missing_ok=True)
         if is_new:
             shutil.rmtree(own, ignore_errors=True)
         _remove(part for part in parts.values() if part != own)
+
+
+def finish_set(folder: Path) -> None:
+    """Give the files of a set that a killed process left half renamed their names: it is then whole, and the new one.
+
+    Raises:
+        OSError: they cannot be renamed.
+    """
+    for names in folder.glob(f".*@{_SET}"):
+        if not (match := _left_behind(names.name)):
+            continue
+        with _held(folder), suppress(FileNotFoundError, ValueError):  # done by another meanwhile; not all there yet
+            for place in map(Path, json.loads(names.read_text(encoding="utf-8"))):
+                part = place.with_name(match[0] + place.name)
+                with suppress(FileNotFoundError):
+                    part.replace(place)
+                part.with_name(f"{part.name}.old").unlink(missing_ok=True)
+        names.unlink(missing_ok=True)
 
 
 def _rename_all(parts: Mapping[Path, Path]) -> None:
@@ -261,15 +294,17 @@ def _held(folder: Path) -> Iterator[None]:
 
 def _left_behind(name: str, of_all: bool = False) -> re.Match[str] | None:
     """Match of the name of a part, if its process is of this machine and no longer runs, or with `of_all` always."""
-    match = PART.match(name)
+    match = _PART.match(name)
     return match if match and (of_all or (match[2] == platform.node() and not _runs(int(match[1])))) else None
 
 
 def _remove_parts_of(path: Path) -> None:
     """What killed processes of this machine left of this file or folder."""
     for left in path.parent.glob(f".*@{glob.escape(path.name)}*"):
-        match = _left_behind(left.name)
-        if match and left.name[match.end() :] in (path.name, f"{path.name}.old"):
+        rest = left.name
+        while match := _left_behind(rest):  # of a part, too, where what writes it has parts of its own
+            rest = rest[match.end() :]
+        if rest != left.name and rest in (path.name, f"{path.name}.old"):
             shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
 
 

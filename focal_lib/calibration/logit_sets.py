@@ -117,13 +117,23 @@ Sets = dict[str, LogitSet]  # 'validation' and 'test', or 'all'
 def as_logits(values: np.ndarray, given: Given, name: str = "logits") -> np.ndarray:
     """Convert scores (n, K) to logits: log(max(p, 1.2e-38)) of probabilities, others unchanged.
 
+    Scores (n,) of the positive class become its log-odds, (n,).
+
     Raises:
         ValueError: the values are not finite, or not of the kind `given`.
 
     Examples:
         >>> as_logits(np.array([[0.25, 0.75]]), "probs").round(3).tolist()
         [[-1.386, -0.288]]
+        >>> as_logits(np.array([0.5, 0.75]), "probs").round(3).tolist()
+        [0.0, 1.099]
     """
+    if np.ndim(values) == 1 and given != "logits":
+        values = np.asarray(values, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            p = values if given == "probs" else np.exp(values)
+        two = as_logits(np.stack([1 - p, p], -1), "probs", name)
+        return two[:, 1] - two[:, 0]
     check_given(values, np.zeros(len(values), dtype=np.int64), given, name)
     return convert(values, given)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from focal_lib.atomic_write import check_target, write_whole
+from focal_lib.atomic_write import check_target, finish_set, write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.focal_probabilities import FocalProbabilities
 from focal_lib.calibration.calibrators.linear import VectorScaling
@@ -66,6 +66,7 @@ def load_calibrator(path: str | Path) -> Calibrator:
         2.0
     """
     path = Path(path)
+    finish_set(path.parent)
     try:
         content = json.loads(_read(path), parse_constant=_no_number)
         checksum = content.pop("checksum")
@@ -145,6 +146,8 @@ def _check(found: Calibrator) -> None:
     ramp = np.linspace(-1, 1, k)
     with np.errstate(all="ignore"):
         probs = np.exp(found._log_probs(np.stack([np.zeros(k), ramp, -ramp])))
+    if probs.shape != (3, k):
+        raise ValueError(f"its probabilities must be of {k} classes. Got {probs.shape[-1]}.")
     if not np.allclose(probs.sum(-1), 1, atol=1e-6):  # also of NaN
         raise ValueError("its probabilities do not sum to 1.")
 

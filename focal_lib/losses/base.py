@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import logsigmoid, one_hot
+from torch.nn.functional import logsigmoid
 
 from focal_lib.arrays import is_compiling
 from focal_lib.validation import check_number
@@ -130,20 +130,19 @@ class LogitLoss(TrainingLoss):
         return self.per_sample(pairs, torch.ones_like(flat, dtype=torch.int64)).reshape(margin.shape)
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        rows, targets = as_rows(logits, labels, self.ignore_index)
-        factors, mass = self.class_factors(rows), None
-        if targets.is_floating_point():
-            losses = self._expected(rows, targets, factors)
-        else:
-            counted = targets != self.ignore_index
+        rows, targets, counted = as_rows(logits, labels, self.ignore_index)
+        factors, mass, soft = self.class_factors(rows), counted, targets.is_floating_point()
+        if counted is not None:
             targets = torch.where(counted, targets, 0)
-            if self.label_smoothing:
-                losses = self._expected(rows, one_hot(targets, rows.shape[-1]), factors)
-            else:
-                losses = self.per_sample(rows, targets)
-                losses = losses if factors is None else factors[targets] * losses
+        if soft or self.label_smoothing:
+            losses = self._expected(rows, targets if soft else one_hot(targets, rows), factors)
+        else:
+            losses = self.per_sample(rows, targets)
+            losses = losses if factors is None else factors[targets] * losses
+        if counted is not None:
             losses = torch.where(counted, losses, 0.0)
-            mass = counted if factors is None or self.weight is None else factors[targets] * counted
+        if self.weight is not None and factors is not None and not soft:
+            mass = factors[targets] * (1 if counted is None else counted)
         return reduced(losses.reshape(logits.shape[:1] + logits.shape[2:]), self.reduction, mass)
 
     def _expected(self, logits: Tensor, targets: Tensor, factors: Tensor | None) -> Tensor:
@@ -196,10 +195,10 @@ def reduced(losses: Tensor, reduction: Reduction, mass: Tensor | None = None) ->
     return losses.mean() * (mass.numel() / mass.sum().to(losses))  # a factor 1, exactly, if all count: the plain mean
 
 
-def as_rows(logits: Tensor, labels: Tensor, ignore_index: int = IGNORED) -> tuple[Tensor, Tensor]:
-    """A batch that was checked, as rows: (n, K, ...) and (n, ...) -> (m, K) and int64 (m,), float labels -> (m, K).
+def as_rows(logits: Tensor, labels: Tensor, ignore_index: int = IGNORED) -> tuple[Tensor, Tensor, Tensor | None]:
+    """A batch that was checked, as rows: logits (m, K), labels int64 (m,) or float (m, K), and which labels count.
 
-    Half precision becomes float32.
+    Half precision becomes float32. None in place of (m,) truth values: all count.
 
     Raises:
         ValueError: as LogitLoss.
@@ -213,12 +212,13 @@ def as_rows(logits: Tensor, labels: Tensor, ignore_index: int = IGNORED) -> tupl
     if logits.ndim > 2:
         logits = logits.movedim(1, -1).reshape(-1, classes)
         labels = labels.movedim(1, -1).reshape(-1, classes) if soft else labels.reshape(-1)
-    if can_look_at(labels):
-        if soft:
+    if soft:
+        if can_look_at(labels):
             check_distributions(labels)
-        else:
-            check_classes(labels, classes, ignore_index)
-    return logits, labels
+        return logits, labels, None
+    if can_look_at(labels) and check_classes(labels, classes, ignore_index):
+        return logits, labels, None
+    return logits, labels, labels != ignore_index
 
 
 def widen(logits: Tensor) -> Tensor:
@@ -273,17 +273,20 @@ def can_look_at(labels: Tensor) -> bool:
     return labels.device.type == "cpu" and labels.numel() > 0 and not (is_compiling() or torch.jit.is_tracing())
 
 
-def check_classes(labels: Tensor, classes: int, ignore_index: int = IGNORED) -> None:
-    """Raise ValueError unless the int64 labels lie in 0 ... K - 1, or are ignored."""
+def check_classes(labels: Tensor, classes: int, ignore_index: int = IGNORED) -> bool:
+    """Raise ValueError unless int64 labels lie in 0 ... K - 1, or are ignored; whether it is sure that all count."""
     span = span_of(labels)
-    if span is None or (span[0] >= 0 and span[1] < classes):
-        return
+    if span is None:
+        return False
+    if span[0] >= 0 and span[1] < classes:
+        return not span[0] <= ignore_index <= span[1]
     span = span_of(labels[labels != ignore_index])
     if span is not None and (span[0] < 0 or span[1] >= classes):
         raise ValueError(
             f"labels must lie in 0 ... {classes - 1}, or be ignored, ignore_index={ignore_index}. "
             f"Got values from {span[0]:g} to {span[1]:g}."
         )
+    return False
 
 
 def check_distributions(targets: Tensor) -> None:
@@ -357,6 +360,11 @@ def weights_like(weights: Tensor, logits: Tensor, name: str) -> Tensor:
 def complement(log_q: Tensor) -> Tensor:
     """1 - q from log q without cancellation, kept above 0, where a power below 1 has an infinite slope."""
     return (-torch.expm1(log_q)).clamp(min=torch.finfo(log_q.dtype).tiny)
+
+
+def one_hot(labels: Tensor, logits: Tensor) -> Tensor:
+    """The unit vectors e_y in the type of the logits: int64 (n,), (n, K) -> (n, K). PyTorch's own cannot be vmapped."""
+    return torch.zeros_like(logits).scatter(-1, labels[:, None], 1.0)
 
 
 def log_prob_of_label(log_probs: Tensor, labels: Tensor) -> Tensor:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from focal_lib.losses.base import LogitLoss, complement
+from focal_lib.losses.base import LogitLoss, complement, one_hot
 
 
 class BrierLoss(LogitLoss):
@@ -27,7 +27,7 @@ class BrierLoss(LogitLoss):
 
     def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         probs = torch.softmax(logits, -1)
-        return ((probs - nn.functional.one_hot(labels, logits.shape[-1])) ** 2).sum(-1)
+        return ((probs - one_hot(labels, probs)) ** 2).sum(-1)
 
     def per_class(self, logits: Tensor) -> Tensor:
         return squared_distances(torch.log_softmax(logits, -1))
@@ -39,6 +39,6 @@ class BrierLoss(LogitLoss):
 def squared_distances(log_q: Tensor) -> Tensor:
     r""":math:`\lVert q - e_k\rVert_2^2` for each class k: (n, K) -> (n, K)."""
     squares = (2 * log_q).exp()
-    top = nn.functional.one_hot(log_q.argmax(-1), log_q.shape[-1]).bool()
+    top = one_hot(log_q.argmax(-1), log_q).bool()
     rest = squares.masked_fill(top, 0.0).sum(-1, keepdim=True)  # less its own large square, the sum would lose these
     return complement(log_q) ** 2 + torch.where(top, rest, squares.sum(-1, keepdim=True) - squares)

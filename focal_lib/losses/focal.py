@@ -16,6 +16,7 @@ from focal_lib.losses.base import (
     check_fixed,
     complement,
     log_prob_of_label,
+    one_hot,
 )
 from focal_lib.losses.brier import squared_distances
 from focal_lib.losses.inverse_map import focal_prediction
@@ -306,7 +307,7 @@ class FocalCalibrationLoss(FocalLoss):
 
     def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         log_probs = torch.log_softmax(logits, -1)
-        distance = log_probs.exp() - nn.functional.one_hot(labels, logits.shape[-1])
+        distance = log_probs.exp() - one_hot(labels, log_probs)
         size = (distance**2).sum(-1) if self.norm == "l2" else distance.abs().sum(-1)
         return self.of_log_prob(log_prob_of_label(log_probs, labels)) + self.lam * size
 

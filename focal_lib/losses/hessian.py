@@ -165,7 +165,7 @@ class HessianTraceLoss(TrainingLoss):
         self.lam = check_fixed(lam, "lam")
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        return cross_entropy(*as_rows(logits, labels))
+        return cross_entropy(*as_rows(logits, labels)[:2])
 
     def objective(self, logits: Tensor, labels: Tensor, model: nn.Module, generator: torch.Generator) -> Tensor:
         """The loss with its penalty, a scalar, for the weights of the model, which gave the logits (n, K)."""

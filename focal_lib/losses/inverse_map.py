@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from focal_lib.losses.base import one_hot
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope
 from focal_lib.theory.maps import inverse_focal_log_probs
 
@@ -54,7 +55,7 @@ def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor | None]:
 
 def _log_complement(log_q: Tensor) -> Tensor:
     """log(1 - q), also of a q that rounds to 1: what the other classes have."""
-    top = torch.nn.functional.one_hot(log_q.argmax(-1), log_q.shape[-1]).bool()
+    top = one_hot(log_q.argmax(-1), log_q).bool()
     others = log_q.masked_fill(top, -math.inf).logsumexp(-1, keepdim=True)
     return torch.where(top, others, torch.log1p(-log_q.masked_fill(top, math.log(0.5)).exp()))
 

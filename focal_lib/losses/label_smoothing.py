@@ -52,7 +52,7 @@ class LabelSmoothingLoss(TrainingLoss):
         self.register_buffer("weight", class_weights(weight, "weight"))
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        rows, targets = as_rows(logits, labels, self.ignore_index)
+        rows, targets, _ = as_rows(logits, labels, self.ignore_index)
         weight = None if self.weight is None else weights_like(self.weight, rows, "weight")
         ignored = IGNORED if targets.is_floating_point() else self.ignore_index  # PyTorch refuses another one then
         losses = cross_entropy(

@@ -81,13 +81,12 @@ class MMCELoss(TrainingLoss):
         self.divided_by = int(check_number(divided_by, "divided_by", minimum=1.0))
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        rows, classes = as_rows(logits, labels, self.ignore_index)
+        rows, classes, counted = as_rows(logits, labels, self.ignore_index)
         if classes.is_floating_point():
             raise ValueError(
                 "labels must be integers: MMCE needs predictions that are right or wrong. Got float labels."
             )
         confidence, predicted = torch.softmax(rows, -1).max(-1)
-        counted = classes != self.ignore_index
         with torch.autocast(rows.device.type, enabled=False):  # the product with the kernel would be of half precision
             error = mmce(confidence, predicted == classes, counted, divided_by=self.divided_by)
         return cross_entropy(rows, classes, ignore_index=self.ignore_index) + self.lam * error

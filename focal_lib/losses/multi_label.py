@@ -79,7 +79,7 @@ def check_label_logits(logits: Tensor, labels: Tensor, ignore_index: int) -> Ten
         cure = f" Labels of that shape: labels.reshape({shape})." if math.prod(shape) == math.prod(given) else ""
         raise ValueError(f"logits and labels must both have shape (n, L). Got {shape} and {given}.{cure}")
     if can_look_at(labels):
-        span = span_of(labels[labels != ignore_index])
+        span = span_of(torch.where(labels != ignore_index, labels, 0))
         if span is not None and not (span[0] >= 0 and span[1] <= 1):
             raise ValueError(
                 f"labels must lie in [0, 1], or be ignored, ignore_index={ignore_index}. "

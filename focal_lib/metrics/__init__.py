@@ -42,6 +42,16 @@ from focal_lib.metrics.ece_interval import (
 )
 from focal_lib.metrics.intervals import Interval, bootstrap, exact_binomial_ends, paired_t_interval, t_interval
 from focal_lib.metrics.net_benefit import NetBenefit, net_benefit
+from focal_lib.metrics.overconfidence import (
+    overconfidence,
+    overconfidence_interval,
+    overconfidence_interval_of,
+    overconfidence_of,
+    underconfidence,
+    underconfidence_interval,
+    underconfidence_interval_of,
+    underconfidence_of,
+)
 from focal_lib.metrics.per_class import (
     ClassReliability,
     ConfidenceBand,
@@ -70,6 +80,12 @@ from focal_lib.metrics.risk_coverage import (
 from focal_lib.metrics.scores import SampleScores, accuracy, brier, nll, sample_scores, top_label
 from focal_lib.metrics.significance import holm, smallest_effect, t_p_value
 from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
+from focal_lib.metrics.truthful import (
+    averaged_two_bin_error,
+    averaged_two_bin_error_interval,
+    averaged_two_bin_error_interval_of,
+    averaged_two_bin_error_of,
+)
 
 __all__ = [
     "DETECTION_SCORES",
@@ -92,6 +108,10 @@ __all__ = [
     "aurc",
     "aurc_of",
     "auroc",
+    "averaged_two_bin_error",
+    "averaged_two_bin_error_interval",
+    "averaged_two_bin_error_interval_of",
+    "averaged_two_bin_error_of",
     "bootstrap",
     "bootstrap_adaptive_ece",
     "brier",
@@ -124,6 +144,10 @@ __all__ = [
     "nll",
     "observed_expected",
     "observed_expected_of",
+    "overconfidence",
+    "overconfidence_interval",
+    "overconfidence_interval_of",
+    "overconfidence_of",
     "paired_t_interval",
     "positive_ece",
     "positive_ece_interval",
@@ -140,4 +164,8 @@ __all__ = [
     "t_interval",
     "t_p_value",
     "top_label",
+    "underconfidence",
+    "underconfidence_interval",
+    "underconfidence_interval_of",
+    "underconfidence_of",
 ]

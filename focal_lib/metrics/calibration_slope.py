@@ -23,7 +23,7 @@ import scipy
 
 from focal_lib.metrics.design import PLAIN, Design
 from focal_lib.metrics.intervals import Interval
-from focal_lib.metrics.positive import checked_design, checked_event, counted, event_count, event_logits, shift_to
+from focal_lib.metrics.positive import checked_design, checked_event, event_count, event_logits, shift_to
 from focal_lib.validation import check_level
 
 _KIND = "profile likelihood"
@@ -60,7 +60,7 @@ def calibration_intercept_of(p: np.ndarray, y: np.ndarray, *, level: float = 0.9
     >>> round(calibration_intercept_of(np.full(5, 0.5), np.array([1, 0, 0, 0, 0])).estimate, 4)  # log(0.2 / 0.8)
     -1.3863
     """
-    p, y, design = counted(p, y, design)
+    design, p, y = design.counted(p, y)
     found = event_count(p, y, level=level, design=design)
     if not found.kind:
         return Interval(found.shift, np.nan, np.nan, level=level)
@@ -95,7 +95,7 @@ def calibration_slope_of(p: np.ndarray, y: np.ndarray, *, level: float = 0.95, d
     1.0
     """
     check_level(level)
-    p, y, design = counted(p, y, design)
+    design, p, y = design.counted(p, y)
     weights = np.ones(len(p)) if design.weights is None else design.weights
     x, y = event_logits(p), np.asarray(y, dtype=np.float64)
     if y.min() == y.max() or x.min() == x.max():

@@ -177,7 +177,7 @@ def mce_interval_of(
     Its ends are at least those of the ECE, since the largest gap is at least the mean gap.
     """
     design, confidence, correct = design.counted(confidence, correct)
-    gaps, errors, share, noise = _gaps(confidence, correct, n_bins, binning, level, design)
+    gaps, errors, share, noise = bin_gaps(confidence, correct, n_bins, binning, level, design)
     found = _invert(lambda size: (size / share).max(-1), gaps, errors, level, noise)
     if np.isnan(found.low):
         return found
@@ -215,14 +215,14 @@ def _sum_of_gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> Interval:
     design, confidence, correct = design.counted(confidence, correct)
-    gaps, errors, _, noise = _gaps(confidence, correct, n_bins, binning, level, design)
+    gaps, errors, _, noise = bin_gaps(confidence, correct, n_bins, binning, level, design)
     found = _invert(lambda size: size.sum(-1), gaps, errors, level, noise, sums=True)
     if np.isnan(found.high):
         return found
-    return replace(found, high=min(1.0, found.high + _unseen(confidence, correct, n_bins, binning, level, design)))
+    return replace(found, high=min(1.0, found.high + unseen_part(confidence, correct, n_bins, binning, level, design)))
 
 
-def _unseen(
+def unseen_part(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> float:
     """What unseen events may add to the ECE, in bins where a calibrated model expects less than one.
@@ -249,7 +249,7 @@ def _unseen(
     return added
 
 
-def _gaps(
+def bin_gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
     """Gap of each non-empty bin as its part of the ECE, its standard error, its share of the samples; noise draws.
@@ -263,7 +263,7 @@ def _gaps(
         check_level(level)
         few = design.groups is not None and design.effective(n) < LEAST_GROUPS
         own = Design(design.given) if few else design
-        found = design_gaps(confidence, correct, n_bins, binning, own, lambda bins: _normals(bins, level))
+        found = design_gaps(confidence, correct, n_bins, binning, own, lambda bins: noise_draws(bins, level))
         return found._replace(noise=found.noise * np.nan) if few else found
     bins = binned(confidence, n_bins, binning, design.given)
     residual, calm = confidence - correct, confidence * (1 - confidence)
@@ -272,7 +272,7 @@ def _gaps(
     gaps, errors = _standard_errors(bins.total(residual)[filled], squares[filled], expected[filled], n)
     if not bins.is_split:
         return gaps, errors, count[filled] / n, None
-    draws = joint_normals(bins, filled, residual, calm, lambda parts: _normals(parts, level))
+    draws = joint_normals(bins, filled, residual, calm, lambda parts: noise_draws(parts, level))
     return gaps, errors, count[filled] / n, errors * draws
 
 
@@ -303,7 +303,7 @@ def _invert(
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
     if not errors.any():  # every probability 0 or 1, and right
         return Interval(observed, observed, observed, _KIND, level, debiased=observed)
-    noise = errors * _normals(len(gaps), level) if noise is None else noise
+    noise = errors * noise_draws(len(gaps), level) if noise is None else noise
     if np.isnan(noise).any():
         return Interval(observed, np.nan, np.nan, level=level)
     none = -float(np.max(size / np.maximum(errors, 1e-300)))  # at which every gap is 0
@@ -335,6 +335,6 @@ def _invert(
 
 
 @functools.lru_cache(1)
-def _normals(bins: int, level: float) -> np.ndarray:
+def noise_draws(bins: int, level: float) -> np.ndarray:
     beyond = int(np.clip(2 * _BEYOND / (1 - level), _DRAWS, _MOST_DRAWS))
     return np.random.default_rng(0).standard_normal((min(beyond, max(200, _NUMBERS // bins)), bins))

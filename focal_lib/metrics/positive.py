@@ -34,7 +34,7 @@ from focal_lib.metrics.design import PLAIN, Design
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of
 from focal_lib.metrics.intervals import Interval, exact_binomial_ends
 from focal_lib.metrics.scores import checked_samples
-from focal_lib.validation import check_labels, check_level
+from focal_lib.validation import check_level, check_weights
 
 CLIP = 1e-8  # probabilities of 0 and 1 have no logit; the value of CalibrationCurves (De Cock Campo 2023)
 _FEW = 10.0  # least variance of a count
@@ -62,7 +62,8 @@ def positive_ece(
     """
     p, y = checked_event(probs, labels, "positive_ece")
     value = {"width": ece_of, "mass": adaptive_ece_of}[_check_binning(binning)]
-    return value(p, y, n_bins, checked_design(len(p), weights).weights)
+    design, p, y = checked_design(len(p), weights).counted(p, y)
+    return value(p, y, n_bins, design.given)
 
 
 def positive_ece_interval(
@@ -110,14 +111,14 @@ def positive_ece_interval_of(
     found = interval(p, y, n_bins, level=level, design=design)
     if np.isnan(found.high):
         return found
-    p, y, design = counted(p, y, design)
+    design, p, y = design.counted(p, y)
     count = event_count(p, y, level=level, design=design)
     skewed = max(count.high - count.events, count.events - count.low) - count.reach
     return replace(found, high=min(1.0, found.high + max(0.0, skewed) / len(p)))
 
 
 def positive_reliability_bins(
-    probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width"
+    probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width", weights: Any = None
 ) -> Bins:
     """Count, mean probability and observed share of the event in each non-empty bin; errors as `positive_ece`.
 
@@ -125,7 +126,9 @@ def positive_reliability_bins(
     >>> bins.count.tolist(), bins.confidence.round(2).tolist(), bins.accuracy.round(2).tolist()
     ([3, 1], [0.1, 0.7], [0.33, 1.0])
     """
-    return reliability_bins_of(*checked_event(probs, labels, "positive_reliability_bins"), n_bins, binning=binning)
+    p, y = checked_event(probs, labels, "positive_reliability_bins")
+    design, p, y = checked_design(len(p), weights).counted(p, y)
+    return reliability_bins_of(p, y, n_bins, binning=binning, weights=design.given)
 
 
 def observed_expected(
@@ -154,7 +157,7 @@ def observed_expected_of(p: np.ndarray, y: np.ndarray, *, level: float = 0.95, d
     >>> observed_expected_of(np.full(4, 0.5), np.array([1, 0, 0, 0])).estimate
     0.5
     """
-    p, y, design = counted(p, y, design)
+    design, p, y = design.counted(p, y)
     found = event_count(p, y, level=level, design=design)
     expected = float(found.weights @ p)
     if expected == 0:
@@ -265,45 +268,26 @@ def checked_event(probs: Any, labels: Any, name: str) -> tuple[np.ndarray, np.nd
     Raises:
         ValueError: anything else.
     """
-    values, labels = to_numpy(probs), np.asarray(to_numpy(labels))
-    values = values if hasattr(values, "shape") else np.asarray(values)
-    labels = labels.astype(np.int64) if labels.dtype == bool else labels
-    shape = tuple(values.shape)
+    shape = tuple(probs.shape) if hasattr(probs, "shape") else np.shape(probs)
     if len(shape) == 2 and shape[1] > 2:
         raise ValueError(f"{name} is of two classes; classwise_ece is of more. Got probs of shape {shape}.")
-    if len(shape) == 2 and shape[1] == 2:
-        p, y = checked_samples(values, labels).gather(_last_column)
-        return p, y
-    if len(shape) != 1:
+    if len(shape) != 1 and shape[1:] != (2,):
         raise ValueError(f"probs must have shape (n,) or (n, 2). Got {shape}.")
-    p = np.asarray(values, dtype=np.float64)
-    check_labels(labels, len(p), 2)
-    low, high = float(p.min()), float(p.max())  # nan if one is
-    if not (low >= 0 and high <= 1 + 1e-6):
-        raise ValueError(f"probs must lie in [0, 1]. Got values from {low:g} to {high:g}.")
-    return np.minimum(p, 1), labels.astype(np.float64)
+    p, y = checked_samples(probs, labels).gather(_last_column)
+    return p, y
 
 
 def _last_column(p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.minimum(p[:, 1].astype(np.float64), 1), y.astype(np.float64)
 
 
-def counted(p: np.ndarray, y: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray, Design]:
-    """Without samples of weight 0, which count for nothing."""
-    if design.weights is None or design.weights.all():
-        return p, y, design
-    used = design.weights > 0
-    return p[used], y[used], design.take(used)
-
-
 def checked_design(n: int, weights: Any = None, groups: Any = None) -> Design:
     """The design of n samples; ValueError unless weights and groups are (n,)."""
-    found = {"weights": weights, "groups": groups}
-    arrays = {name: None if values is None else np.asarray(to_numpy(values)) for name, values in found.items()}
-    for name, values in arrays.items():
-        if values is not None and values.shape != (n,):
-            raise ValueError(f"{name} must have shape (n,) = ({n},). Got {values.shape}.")
-    return Design(**arrays)
+    if groups is not None:
+        groups = np.asarray(to_numpy(groups))
+        if groups.shape != (n,):
+            raise ValueError(f"groups must have shape (n,) = ({n},). Got {groups.shape}.")
+    return Design(None if weights is None else check_weights(weights, n), groups)
 
 
 def _check_binning(binning: str) -> str:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from focal_lib.atomic_write import (
     check_folder,
     check_target,
+    finish_set,
     part_of,
     remove_leftovers,
     write_together,
@@ -279,15 +281,91 @@ def test_a_set_goes_into_the_folder_one_is_in(tmp_path, monkeypatch):
     assert contents(tmp_path) == {"a.txt": "a"}
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from focal_lib.atomic_write import write_together
+
+folder, at = Path(sys.argv[1]), int(sys.argv[2])
+calls = [0]
+for owner, name in ((os, "link"), (Path, "replace"), (Path, "unlink"), (Path, "write_text")):
+    def counting(*arguments, own=getattr(owner, name), **options):
+        calls[0] += 1
+        if calls[0] == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return own(*arguments, **options)
+    setattr(owner, name, counting)
+write = lambda part: part.write_text("new")
+write_together(folder, {"a": write, "b": write, "new": write}, {folder.parent / "elsewhere": write})
+print("done")
+"""
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_set_is_old_or_new_wherever_it_is_killed(tmp_path, is_new):
+    """At every link, rename and removal in turn."""
+    seen = set()
+    for at in range(1, 100):
+        folder = tmp_path / str(at) / "out"
+        (folder.parent if is_new else folder).mkdir(parents=True)
+        for file in () if is_new else (folder / "a", folder / "b", folder / "users", folder.parent / "elsewhere"):
+            file.write_text("old")
+        command = [sys.executable, "-c", KILLED, str(folder), str(at)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        if folder.exists():
+            finish_set(folder)
+        there = {path.name: path.read_text() for path in folder.glob("[!.]*")}
+        elsewhere = folder.parent / "elsewhere"
+        there |= {"elsewhere": elsewhere.read_text()} if elsewhere.exists() else {}
+        users = {} if is_new else {"users": "old"}
+        old = {} if is_new else dict.fromkeys(("a", "b", "elsewhere"), "old") | users
+        new = dict.fromkeys(("a", "b", "new", "elsewhere"), "new") | users
+        assert there in (old, new), at
+        seen.add("old" if there == old else "new")
+        write_together(folder, {"a": text("3")})
+        assert (folder / "a").read_text() == "3"
+        assert not [path for path in folder.rglob(".*") if "names of a set" in path.name or path.name.endswith(".old")]
+        if done:
+            break
+    assert seen == {"old", "new"}
+
+
+def test_half_of_the_names_of_a_set_is_none(tmp_path, writers):
+    (tmp_path / "folder").mkdir()
+    pid = writers(tmp_path / "x", tmp_path / "y")
+    names = part_of(tmp_path / "folder" / "names of a set")
+    names = names.with_name(names.name.replace(str(os.getpid()), str(pid)))
+    names.write_text('["')
+    finish_set(tmp_path / "folder")
+    assert not names.exists()
+
+
+def test_threads_write_one_file_whole(tmp_path):
+    """Each has a part of its own."""
+
+    def write(words):
+        for _ in range(20):
+            write_whole(tmp_path / "a.txt", text(words * 1000))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, "abcdefgh"))
+    assert len(set((tmp_path / "a.txt").read_text())) == 1
+    assert contents(tmp_path).keys() == {"a.txt"}
+
+
 # --- the disk -----------------------------------------------------------------------------
 
 
 def test_what_has_its_name_is_on_the_disk(tmp_path, disk_events):
     """After a power cut there is the file of before or the new one, not an empty one."""
+    gone = f"gone {part_of(tmp_path / 'names of a set').name}"  # only when all have their names
     set_of_two = dict.fromkeys(("b.txt", "c.txt"), text("x"))
     for write, events in (
         (lambda: write_whole(tmp_path / "a.txt", text("a")), ["file", "name a.txt", "folder"]),
-        (lambda: write_together(tmp_path, set_of_two), ["file", "file", "name b.txt", "name c.txt", "folder"]),
+        (
+            lambda: write_together(tmp_path, set_of_two),
+            ["file", "file", "file", "name b.txt", "name c.txt", "folder", gone],
+        ),
         (lambda: write_together(tmp_path / "new", set_of_two), ["file", "file", "folder", "name new", "folder"]),
     ):
         disk_events.clear()

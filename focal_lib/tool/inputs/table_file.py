@@ -141,7 +141,7 @@ def check_classes(path: Path, scores: pd.DataFrame, named: Container[str] = ()) 
                 f"column {name!r} of {path.name} is no class': leave it out, or say --{holds} {name}. If it is one, "
                 "name it otherwise, or say with --scores which columns are scores."
             )
-        counts = column.dtype.kind in "fiu" and len(column) > 2 and (column.diff().iloc[1:] == 1).all()
+        counts = column.dtype.kind in "fiu" and len(column) > 2 and bool((np.diff(column.to_numpy()) == 1).all())
         if (is_index_name(str(name)) and name not in named) or counts:
             why = "it counts the samples" if counts else "its name is no class'"
             raise ValueError(

@@ -24,6 +24,7 @@ from focal_lib.calibration.methods import (
     alike_for_all_columns,
     build,
     counting_samples,
+    not_of,
     parse,
     to_keep,
 )
@@ -139,9 +140,12 @@ def calibrate(
         say("checking")
         fitted_on, test = (sets["all"], sets["all"]) if folds else fit_and_test_sets(sets, share, seed)
         notes = []
-        if asked in ("", "all") and (counting := counting_samples(calibrators, fitted_on.weights)):
-            calibrators = {method: own for method, own in calibrators.items() if method not in counting}
-            notes += [f"Left out, as weights are not whole: {', '.join(method.label for method in counting)}."]
+        if asked in ("", "all"):
+            others = not_of(calibrators, len(fitted_on), fitted_on.classes, default=not asked)
+            calibrators = {method: own for method, own in calibrators.items() if method not in others}
+            if counting := counting_samples(calibrators, fitted_on.weights):
+                calibrators = {method: own for method, own in calibrators.items() if method not in counting}
+                notes += [f"Left out, as weights are not whole: {', '.join(method.label for method in counting)}."]
         suspicions = find_suspicions(fitted_on, test, given, one_set=one_set)
         if suspicions and not force:
             raise ValueError(f"{' '.join(suspicions)} Nothing was fitted. If it is as it should be: {FORCE}.")

@@ -260,7 +260,7 @@ def test_each_row_several_times_changes_no_mean(name, data, copies):
 @settings(max_examples=20, derandomize=True)
 @given(drawn(n=st.sampled_from([15, 45])), st.integers(2, 4))
 def test_each_row_several_times_changes_no_bin_of_equal_mass(one, copies):
-    """Where bins have equal sizes. Else some have a sample more, and of copies less: sizes 2, 2, 1 become 4, 3, 3."""
+    """Where bins have equal sizes; else some have a sample more, which copies make finer: 2, 2, 1 become 4, 3, 3."""
     many = one.take(np.repeat(np.arange(len(one.labels)), copies))
     assert m.adaptive_ece(*many.of) == pytest.approx(m.adaptive_ece(*one.of), abs=1e-12)
     bins, finer = (m.reliability_bins(*s.of, binning="mass") for s in (one, many))
