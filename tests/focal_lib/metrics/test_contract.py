@@ -140,7 +140,14 @@ OF_EVENTS = {
     "calibration_intercept": lambda s: interval(m.calibration_intercept(*s.of)),
     "calibration_slope": lambda s: interval(m.calibration_slope(*s.of)),
 }
-ITERATED = ("calibration_slope", "calibration_intercept", "observed_expected", "positive_ece_interval")  # a fit inside
+ITERATED = (  # a fit inside, or roots of matrices
+    "calibration_slope",
+    "calibration_intercept",
+    "observed_expected",
+    "positive_ece_interval",
+    "ece_interval over groups",
+    "adaptive_ece_interval over groups",
+)
 NUMBERS = MEANS | OTHERS | OF_EVENTS
 
 
@@ -181,7 +188,8 @@ def draw(seed, n, classes, kind):
     return Given(p, y, rng.choice([0.5, 1.0, 2.0], n), rng.integers(0, 1 + n // 2, n), np.arange(classes))
 
 
-def drawn(classes=(2, 3, 5), n=st.integers(2, 60), kinds=KINDS):
+def drawn(classes=(2, 3, 5), n=None, kinds=KINDS):
+    n = st.integers(2, 60) if n is None else n
     return st.builds(draw, st.integers(0, 10**6), n, st.sampled_from(classes), st.sampled_from(kinds))
 
 
@@ -231,7 +239,7 @@ def test_classes_in_any_order(name, data):
 
 
 def test_of_classes_that_share_the_top_the_first_is_predicted():
-    """So the accuracy may change with the order of classes, by at most the share of such samples; NLL and Brier cannot."""
+    """So the order of classes may move the accuracy, by at most the share of such samples; NLL and Brier it cannot."""
     p, y = np.array([[0.4, 0.4, 0.2], [0.1, 0.8, 0.1]]), np.array([1, 1])
     order = [1, 0, 2]
     assert (m.accuracy(p, y), m.accuracy(p[:, order], np.array([0, 0]))) == (0.5, 1.0)
