@@ -307,7 +307,7 @@ def span_of(values: Tensor) -> tuple[float, float] | None:
     if not values.numel():
         return None
     try:
-        low, high = torch.aminmax(values)
+        low, high = torch.aminmax(values.detach())
         return low.item(), high.item()
     except RuntimeError:  # within vmap, or of a tensor without values
         return None

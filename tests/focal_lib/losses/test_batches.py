@@ -112,6 +112,17 @@ def test_soft_labels_have_the_expected_loss(make):
     torch.testing.assert_close(make()(Z.float(), T), make()(Z, T).float())  # the type is that of the logits
 
 
+@each
+def test_soft_labels_get_a_gradient(make):
+    """Labels of a teacher that learns, too."""
+    targets, loss = T.clone().requires_grad_(), make("sum")
+    found = gradient(lambda t, z: loss(z, t), targets, Z)
+    scores = torch.stack([loss(Z[:1], one_hot(torch.tensor([k]), K).double()) for k in range(K)])
+    if make is LOSSES["label-smoothing"]:
+        scores = -Z[:1].log_softmax(-1)[0] * 0.9
+    torch.testing.assert_close(found[0] - found[0, 0], scores - scores[0])
+
+
 def test_soft_labels_where_one_class_has_almost_all():
     """The squared distance from a class is no difference of large numbers."""
     z = torch.tensor([[25.0, 0.0, -3.0]], requires_grad=True, dtype=torch.float64)
