@@ -26,7 +26,8 @@ def export(calibrator: Path | None, gamma: float | None, class_weights: str | No
     """The calibrator as an ONNX model: input logits (n, K) float32, output probs.
 
     With --gamma and --class-weights (1,1 for two equal ones) it is the way back to probabilities after training with
-    focal loss, which needs no data. In Python, load_calibrator(path).to_module() is the same as a torch module.
+    focal loss, which needs no data; with --gamma 0 a prior shift, whose weights are the old priors by the new. In
+    Python, load_calibrator(path).to_module() is the same as a torch module.
     """
     from focal_lib.calibration.calibrators.base import Calibrator
     from focal_lib.calibration.calibrators.focal_probabilities import FocalProbabilities
