@@ -59,15 +59,18 @@ def check_logits(logits: Any, *, classes: bool = True, name: str = "logits") -> 
         raise ValueError(f"{name} must be finite. Got {bad} NaN or infinite of {math.prod(shape)}.")
 
 
-def check_probs(probs: Any, *, name: str = "probs") -> None:
-    """(..., K), entries in [0, 1], sums over K of 1 (to 1e-6; 1e-3 below float64). Else ValueError."""
+def check_probs(probs: Any, *, name: str = "probs", tolerance: float | None = None) -> None:
+    """(..., K), entries in [0, 1], sums over K of 1 (to 1e-6; 1e-3 below float64; 2^-7 of bfloat16). Else ValueError.
+
+    Numbers that bfloat16 holds exactly count as such in any dtype.
+    """
     check_logits(probs, name=name)
     low, high = float(probs.min()), float(probs.max())
-    tolerance = _tolerance(probs)
+    tolerance = _tolerance(probs) if tolerance is None else tolerance
     if low < 0 or high > 1 + tolerance:
         raise ValueError(f"{name} must lie in [0, 1]. Got values from {low:g} to {high:g}.")
     error = float(abs(probs.sum(-1) - 1).max())
-    if error > tolerance:
+    if error > tolerance and (error > 2**-7 or not _is_bfloat16(probs)):
         raise ValueError(f"{name} must sum to 1 over the classes. Got a sum that is off by {error:.3g}.")
 
 
@@ -95,6 +98,16 @@ def check_labels(labels: Any, n: int, classes: int, *, name: str = "labels") -> 
         raise ValueError(f"{name} must lie in 0 ... {classes - 1}. Got values from {low} to {high}.")
 
 
+def check_weights(weights: Any, n: int) -> np.ndarray:
+    """Weights (n,), finite, none below 0 and not all 0, as float64. Else ValueError."""
+    found = np.asarray(to_numpy(weights), dtype=np.float64)
+    if found.shape != (n,):
+        raise ValueError(f"weights must have shape (n,) = ({n},). Got {found.shape}.")
+    if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
+        raise ValueError(f"weights must be finite, none below 0 and not all 0. Got {found.min():g} to {found.max():g}.")
+    return found
+
+
 def check_package(package: str, doing: str, extra: str) -> None:
     """ModuleNotFoundError with the command that installs it, unless the package is there."""
     try:
@@ -104,6 +117,13 @@ def check_package(package: str, doing: str, extra: str) -> None:
     if not there:
         message = f"{doing} needs the package {package}: pip install 'focal-lib[{extra}]'"
         raise ModuleNotFoundError(message, name=package)
+
+
+def _is_bfloat16(values: Any) -> bool:
+    """Whether bfloat16, the upper half of float32, holds each of the numbers exactly."""
+    found = np.asarray(to_numpy(values))
+    single = found.astype(np.float32)
+    return bool((single == found).all() and not (single.view(np.uint32) & 0xFFFF).any())
 
 
 def _tolerance(values: Any) -> float:

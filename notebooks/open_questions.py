@@ -78,6 +78,7 @@ from reproduction.studies.calibrators.calibrators_compared import (
     CALIBRATOR_CONTRASTS,
     FIRST_CONTRASTS,
     LEFT_OUT,
+    PENALTIES,
     compare_penalties,
     count_clear,
     difference_to_focal,
@@ -316,8 +317,8 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 # ## Against vector and matrix scaling, and others
 #
 # On the recorded networks of [](#ch-table1), on CIFAR-10 and [on CIFAR-100](#sec-table1-hundred): focal temperature
-# scaling against scalings with parameters for each class, all fitted on the same validation data as `focal calibrate`
-# does, their penalties not tuned. Judged by proper scores. What to compare was written down before, in
+# scaling against scalings with parameters for each class, all fitted on the same validation data, with the penalties
+# that `focal calibrate` had when the record was made, not tuned. Judged by proper scores. What to compare was written down before, in
 # `calibrators/calibrators_compared.py`, and first asked of [small ResNets](#sec-table1-small). When it was asked
 # of the networks here, the answer for the small ones had been seen, and so had the scores of these after temperature
 # and after focal temperature scaling; those after the other scalings had not. Left out are
@@ -358,11 +359,11 @@ for key, loss in (("most", against_t.abs().idxmax()), ("least", against_t.abs().
 # {glue:text}`questions-t-least-loss:s`, {glue:text}`questions-t-least:+.4f`, and largest with
 # {glue:text}`questions-t-most-loss:s`, {glue:text}`questions-t-most:+.4f`. And a penalty can decide how large a
 # difference is: Dirichlet calibration is penalised by its squared weights divided by $2C$, the more the smaller $C$ is.
-# `focal calibrate` takes $C =$ {glue:text}`questions-strength:g`, as here; `DirichletCalibration()` by itself has
-# {glue:text}`questions-strength-alone:g`. On one seed:
+# On record is $C =$ {glue:text}`questions-strength:g`, the default of `focal calibrate` at the time. Since then
+# the default only penalises what departs from temperature scaling. On one seed:
 
 # %% tags=["hide-input"]
-default, asked_losses = calibration.methods.build("dirichlet").C, ("cross-entropy", "focal 3", "focal 7")
+default, asked_losses = PENALTIES["dirichlet"]["C"], ("cross-entropy", "focal 3", "focal 7")
 one_seed = [run for run in load_recorded("cifar10-record") if run.spec.seed == 0]
 one_seed = [run for run in one_seed if run.spec.label in asked_losses]
 by_penalty = compare_penalties(one_seed, (default, 10 * default, 100 * default))
@@ -371,7 +372,7 @@ captioned(by_penalty.rename(index=in_words).rename_axis(columns="C"), caption).f
 
 # %% tags=["remove-input"]
 weakest = by_penalty.iloc[:, -1]
-note("questions", strength=default, strength_alone=calibration.DirichletCalibration().C)
+note("questions", strength=default)
 note("questions", weak_low=weakest.min(), weak_high=weakest.max())
 note("questions", default_low=by_penalty[default].min(), default_high=by_penalty[default].max())
 

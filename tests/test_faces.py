@@ -10,7 +10,7 @@ import pytest
 import torch
 
 FACES = (
-    *(f"focal_lib.{name}" for name in ("theory", "metrics", "losses", "calibration", "tool")),
+    *(f"focal_lib.{name}" for name in ("theory", "metrics", "losses", "boosting", "calibration", "tool")),
     *("reproduction.engine", "reproduction.ledger"),
 )
 

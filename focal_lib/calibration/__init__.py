@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import Any
 
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
+from focal_lib.calibration.calibrators.ensemble_temperature import EnsembleTemperatureScaling
+from focal_lib.calibration.calibrators.focal_probabilities import FocalProbabilities
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import (
@@ -12,6 +14,7 @@ from focal_lib.calibration.calibrators.one_vs_rest import (
     IsotonicCalibration,
     VennAbersCalibration,
 )
+from focal_lib.calibration.calibrators.platt import PlattScaling
 from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration, StructuredMatrixScaling
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES, PAPER_TEMPERATURES, TemperatureScaling
 from focal_lib.calibration.logit_sets import LogitSet, as_logits
@@ -25,11 +28,14 @@ __all__ = [
     "BetaCalibration",
     "DirichletCalibration",
     "EceSurface",
+    "EnsembleTemperatureScaling",
+    "FocalProbabilities",
     "FocalTemperatureScaling",
     "HistogramBinning",
     "IsotonicCalibration",
     "LogitSet",
     "MatrixScaling",
+    "PlattScaling",
     "StructuredMatrixScaling",
     "TemperatureScaling",
     "VectorScaling",

@@ -99,12 +99,16 @@ class LogitSet:
 
 
 def slices_of(sets: Sequence[LogitSet]) -> dict[str, np.ndarray]:
-    """Name of each slice -> mask (n,) over the concatenated sets; {} without slices."""
+    """Name of each slice -> mask (n,) over the concatenated sets; {} without slices.
+
+    A slice whose samples all have weight 0 is none.
+    """
     codes = [data.slices for data in sets if data.slices is not None]
     if not codes or len(codes) < len(sets):
         return {}
     every, names = np.concatenate(codes), sets[0].slice_names
-    return {str(names[code]) if names else str(code): every == code for code in np.unique(every)}
+    used = np.concatenate([np.ones(len(data)) if data.weights is None else data.weights for data in sets]) > 0
+    return {str(names[code]) if names else str(code): every == code for code in np.unique(every[used])}
 
 
 Sets = dict[str, LogitSet]  # 'validation' and 'test', or 'all'
@@ -113,13 +117,23 @@ Sets = dict[str, LogitSet]  # 'validation' and 'test', or 'all'
 def as_logits(values: np.ndarray, given: Given, name: str = "logits") -> np.ndarray:
     """Convert scores (n, K) to logits: log(max(p, 1.2e-38)) of probabilities, others unchanged.
 
+    Scores (n,) of the positive class become its log-odds, (n,).
+
     Raises:
         ValueError: the values are not finite, or not of the kind `given`.
 
     Examples:
         >>> as_logits(np.array([[0.25, 0.75]]), "probs").round(3).tolist()
         [[-1.386, -0.288]]
+        >>> as_logits(np.array([0.5, 0.75]), "probs").round(3).tolist()
+        [0.0, 1.099]
     """
+    if np.ndim(values) == 1 and given != "logits":
+        values = np.asarray(values, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            p = values if given == "probs" else np.exp(values)
+        two = as_logits(np.stack([1 - p, p], -1), "probs", name)
+        return two[:, 1] - two[:, 0]
     check_given(values, np.zeros(len(values), dtype=np.int64), given, name)
     return convert(values, given)
 

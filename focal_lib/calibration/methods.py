@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS, FocalTemperatureScaling
+from focal_lib.calibration.calibrators.ensemble_temperature import EnsembleTemperatureScaling
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import (
     BetaCalibration,
@@ -19,6 +20,7 @@ from focal_lib.calibration.calibrators.one_vs_rest import (
     IsotonicCalibration,
     VennAbersCalibration,
 )
+from focal_lib.calibration.calibrators.platt import PlattScaling
 from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration, StructuredMatrixScaling
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator, TemperatureScaling
 
@@ -43,6 +45,7 @@ class Kind:
     Attributes:
         needs: the module of focal-lib[methods] that fits it; '' for none.
         counts_samples: whether sample weights must be whole numbers, since that module takes none.
+        only_two: whether it is for two classes only.
         fitted_by: the package whose code finds the parameters.
     """
 
@@ -50,6 +53,7 @@ class Kind:
     options: Mapping[str, Mapping[str, Any]]
     needs: str = ""
     counts_samples: bool = False
+    only_two: bool = False
     fitted_by: str = "focal-lib"
 
     @property
@@ -58,18 +62,22 @@ class Kind:
 
 
 METHODS: dict[str, Kind] = {
-    "temperature": Kind(TemperatureScaling, {name: {"objective": name} for name in ("nll", "ece", "adaptive-ece")}),
+    "temperature": Kind(
+        TemperatureScaling,
+        {"nll": {"objective": "nll", "prior_sd": 0.5}} | {ece: {"objective": ece} for ece in ("ece", "adaptive-ece")},
+    ),
     "focal-temperature": Kind(
         FocalTemperatureScaling,
-        {"nll": {"objective": "nll", "search": "newton"}}
-        | {name: {"objective": name, "gammas": WIDE_GAMMAS} for name in ("ece", "adaptive-ece")},
+        {name: {"objective": name} for name in ("nll", "ece", "adaptive-ece")},
     ),
-    "vector": Kind(VectorScaling, {"nll": {"l2": 1e-3}}),
-    "matrix": Kind(MatrixScaling, {"nll": {"l2": 1e-3}}),
+    "ensemble-temperature": Kind(EnsembleTemperatureScaling, {"nll": {}}),
+    "platt": Kind(PlattScaling, {"nll": {}}, only_two=True),
+    "vector": Kind(VectorScaling, {"nll": {}}),
+    "matrix": Kind(MatrixScaling, {"nll": {}}),
     "histogram": Kind(HistogramBinning, {"brier": {}}),  # a mean, and a rising step function, of least squares
     "isotonic": Kind(IsotonicCalibration, {"brier": {}}, fitted_by="scikit-learn"),
     "beta": Kind(BetaCalibration, {"nll": {}}, needs="betacal", fitted_by="betacal"),
-    "dirichlet": Kind(DirichletCalibration, {"nll": {"C": 0.01}}, fitted_by="scikit-learn"),
+    "dirichlet": Kind(DirichletCalibration, {"nll": {}}),
     "venn-abers": Kind(
         VennAbersCalibration, {"brier": {}}, needs="venn_abers", counts_samples=True, fitted_by="venn-abers"
     ),
@@ -80,13 +88,12 @@ METHODS: dict[str, Kind] = {
 
 AS_GIVEN = Method("as given", "")  # the logits before calibration
 TEMPERATURE = Method("temperature", "nll")  # what other methods are compared with
-DEFAULT = (
-    TEMPERATURE,
-    Method("focal-temperature", "nll"),
-    Method("focal-temperature", "adaptive-ece"),
-    Method("vector", "nll"),
+DEFAULT = tuple(
+    Method(name, "nll")
+    for name in ("temperature", "focal-temperature", "ensemble-temperature", "platt", "vector", "structured-matrix")
 )
-ECE_NUMBERS = 5_000_000  # logits to fit on, above which the default has no search of an ECE: minutes
+# of the methods of the default: classes of a matrix, samples a class of what has parameters for each, logits
+_MATRIX_BY_DEFAULT, _SAMPLES_A_CLASS, _FOCAL_BY_DEFAULT = 200, 5, 2_000_000
 ALL = (*DEFAULT, *(Method(name, METHODS[name].first) for name in METHODS if name not in dict(DEFAULT)))
 
 
@@ -117,9 +124,7 @@ def build(name: str, objective: str = "", **options: Any) -> Calibrator:
 
 _ALSO_CALLED = {"ts": "temperature", "focal": "focal-temperature", "fts": "focal-temperature", "binning": "histogram"}
 _ALSO_CALLED |= dict.fromkeys(("none", "uncalibrated"), "as-given, which is always compared")
-_ALSO_CALLED |= dict.fromkeys(
-    ("platt", "sigmoid", "logistic"), "vector, which is Platt scaling where there are two classes"
-)
+_ALSO_CALLED |= dict.fromkeys(("sigmoid", "logistic"), "platt") | {"ets": "ensemble-temperature"}
 
 
 def _did_you_mean(name: str) -> str:
@@ -202,6 +207,24 @@ def counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> l
     if weights is None or (weights == np.round(weights)).all():
         return []
     return [method for method in methods if method.name in METHODS and METHODS[method.name].counts_samples]
+
+
+def not_of(methods: Iterable[Method], samples: int, classes: int, *, default: bool = False) -> list[Method]:
+    """The methods for two classes only, if there are more.
+
+    Args:
+        default: also those that are not fitted unless they are named. Vector and structured matrix scaling of two
+            classes, which have Platt's, or of fewer than five samples a class; structured matrix scaling without its
+            package, or of more than 200 classes; focal temperature scaling of more than 2,000,000 logits.
+    """
+    left_out = {name for name, kind in METHODS.items() if kind.only_two and classes > 2}
+    if default and (classes == 2 or samples < _SAMPLES_A_CLASS * classes):
+        left_out |= {"vector", "structured-matrix"} | ({"ensemble-temperature"} if classes > 2 else set())
+    if default and (classes > _MATRIX_BY_DEFAULT or not importlib.util.find_spec(METHODS["structured-matrix"].needs)):
+        left_out |= {"structured-matrix"}
+    if default and samples * classes > _FOCAL_BY_DEFAULT:
+        left_out |= {"focal-temperature"}
+    return [method for method in methods if method.name in left_out]
 
 
 def refuse_counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> None:

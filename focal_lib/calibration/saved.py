@@ -14,6 +14,7 @@ import numpy as np
 
 from focal_lib.atomic_write import check_target, finish_set, write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.focal_probabilities import FocalProbabilities
 from focal_lib.calibration.calibrators.linear import VectorScaling
 from focal_lib.calibration.calibrators.temperature import AsGiven, MappedCalibrator
 from focal_lib.calibration.logit_sets import LAYOUTS, Given
@@ -22,7 +23,7 @@ from focal_lib.calibration.methods import METHODS
 from focal_lib.validation import check_gamma, check_number, check_package
 
 KINDS: dict[str, type[Calibrator]] = {name: kind.calibrator for name, kind in METHODS.items()}
-KINDS |= {"as-given": AsGiven}
+KINDS |= {"as-given": AsGiven, "focal-probabilities": FocalProbabilities}
 # in 1 the objective that is 'adaptive-ece' now was called 'ece'; up to 2 the weights of vector scaling were a matrix
 FORMAT = 3
 _PARSED = 15  # bytes in Python of one byte of JSON
@@ -145,6 +146,8 @@ def _check(found: Calibrator) -> None:
     ramp = np.linspace(-1, 1, k)
     with np.errstate(all="ignore"):
         probs = np.exp(found._log_probs(np.stack([np.zeros(k), ramp, -ramp])))
+    if probs.shape != (3, k):
+        raise ValueError(f"its probabilities must be of {k} classes. Got {probs.shape[-1]}.")
     if not np.allclose(probs.sum(-1), 1, atol=1e-6):  # also of NaN
         raise ValueError("its probabilities do not sum to 1.")
 

@@ -58,13 +58,13 @@ def progress_line() -> Iterator[Callable[[str, int, int], None]]:
 @click.option(
     "--share",
     type=FiniteNumber(0, 1, min_open=True, max_open=True),
-    help="Share of the samples to fit on, where the file has one set; the rest are tested on. Default: 0.5.",
+    help="Split a single set: this share of the samples is fitted on, the rest are tested on.",
 )
 @click.option(
     "--folds",
     type=WholeNumber(0),
-    default=0,
-    help="Cross-fit with so many folds, at least 2, instead of a split: all samples are tested on. 0: none.",
+    help="Folds of cross-fitting of a single set: all samples are tested on, and what is kept is fitted on all. "
+    "0: a split. Default: 5; a split with --share, or of more than 5,000,000 logits.",
 )
 @click.option(
     "--seed", type=WholeNumber(0), default=0, show_default=True, help="Seed of the random split and of the intervals."
@@ -101,7 +101,8 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
 
     \b
     What a method minimises stands after a colon. The default methods are
-      temperature,focal-temperature,focal-temperature:adaptive-ece,vector
+      temperature,focal-temperature,ensemble-temperature, platt for two classes,
+      else vector and, where it is installed, structured-matrix
     and those that there are, with their objectives, the first as default:
       temperature (nll, ece, adaptive-ece), focal-temperature (the same),
       vector, matrix, structured-matrix, beta, dirichlet (nll), histogram, isotonic,

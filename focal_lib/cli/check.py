@@ -58,7 +58,13 @@ def _leave(reason: str, out: Path, inputs: Sequence[Path], **asked: Any) -> None
     type=FiniteNumber(0, 1, max_open=True),
     help="Largest error that passes, a fraction: 0.02.",
 )
-@click.option("--metric", type=click.Choice(["ece", "adaptive-ece"]), default="ece", show_default=True)
+@click.option(
+    "--metric",
+    type=click.Choice(["positive-ece", "observed-expected", "ece", "adaptive-ece"]),
+    default=None,
+    help="What is judged. Of two classes: positive-ece, is a 0.3 for class 1 a 0.3, or observed-expected, |O/E - 1|, "
+    "for rare events. Of the most probable class: ece, adaptive-ece. Default: positive-ece for two classes, else ece.",
+)
 @data_options
 @click.option(
     "--calibrator",
@@ -78,13 +84,15 @@ def _leave(reason: str, out: Path, inputs: Sequence[Path], **asked: Any) -> None
 def check(context: click.Context, path: Path, out: Path | None, calibrator: Path | None, **options: Any) -> None:
     """Is a model calibrated well enough? Exit status 0: yes, 1: no, 2: to be investigated.
 
-    Judged by the 95 % interval of the ECE over the samples in PATH, those for testing where it has two sets: 0 if all
-    of it is at most --max-ece, 1 if all of it is above; 2 if the samples do not tell, or if the check did not run. The
-    samples must be others than those that the model, and the calibrator, were fitted on.
+    Judged by the 95 % interval of the calibration error over the samples in PATH, those for testing where it has two
+    sets: 0 if all of it is at most --max-ece, 1 if all of it is above; 2 if the samples do not tell, if a model that
+    expects no event would pass, or if the check did not run. The samples must be others than those that the model, and
+    the calibrator, were fitted on.
     """
     from focal_lib.calibration.saved import load_calibrator
     from focal_lib.tool import gate
 
+    options["metric"] = options["metric"] or ""
     if out is not None:
         check_folder(out.parent)
         check_target(out, *filter(None, (path, calibrator)), *files_among(options))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Unpack
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_label
+from focal_lib.losses.base import LabelProbabilityLoss, Options, Reduction, check_fixed, complement
 from focal_lib.metrics.bins import DEFAULT_BINS
-from focal_lib.validation import check_number
 
 
-class AdaFocalLoss(LogitLoss):
+class AdaFocalLoss(LabelProbabilityLoss):
     r"""AdaFocal loss (Ghosh, Schaaf and Gormley 2022): one gamma per confidence bin, negative for inverse focal loss.
 
     A sample belongs to the bin of its q_y. Its loss is :math:`-(1-q_y)^{\gamma}\log q_y` for gamma > 0 and
@@ -26,10 +26,10 @@ class AdaFocalLoss(LogitLoss):
         n_bins: number of equal-mass bins of the validation confidences; equal-width before the first update.
         rate: lambda of the paper.
         initial, switch, largest, smallest: first gamma, abs(gamma) below which the sign changes, and limits of gamma.
-        reduction: 'mean', 'sum' or 'none'.
+        reduction, options: as `LogitLoss`: weight, alpha, ignore_index, label_smoothing.
 
     Raises:
-        ValueError: n_bins < 1, rate < 0, or not smallest <= -switch < 0 < switch <= initial <= largest.
+        ValueError: as LogitLoss; n_bins < 1, rate < 0, or not smallest <= -switch < 0 < switch <= initial <= largest.
 
     Examples:
         >>> loss = AdaFocalLoss(n_bins=2)  # gamma = 1 in both bins
@@ -51,11 +51,12 @@ class AdaFocalLoss(LogitLoss):
         largest: float = 20.0,
         smallest: float = -2.0,
         reduction: Reduction = "mean",
+        **options: Unpack[Options],
     ) -> None:
-        super().__init__(reduction)
+        super().__init__(reduction, **options)
         if n_bins < 1:
             raise ValueError(f"n_bins must be at least 1. Got {n_bins}.")
-        self.rate = check_number(rate, "rate", minimum=0.0)
+        self.rate = check_fixed(rate, "rate")
         if not smallest <= -switch < 0 < switch <= initial <= largest:
             raise ValueError(
                 "must have smallest <= -switch < 0 < switch <= initial <= largest. "
@@ -90,8 +91,7 @@ class AdaFocalLoss(LogitLoss):
             moved = -math.copysign(self.switch, moved)
         return max(min(moved, self.largest), self.smallest)
 
-    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
-        log_q = log_prob_of_label(torch.log_softmax(logits, -1), labels)
+    def of_log_prob(self, log_q: Tensor) -> Tensor:
         q = log_q.exp()
         gamma = self.gammas.to(q)[torch.bucketize(q.detach(), self.edges.to(q), right=True)]
         base = torch.where(gamma > 0, complement(log_q), 1 + q)

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import cross_entropy
 
-from focal_lib.losses.base import TrainingLoss, check_batch
-from focal_lib.validation import check_number
+from focal_lib.losses.base import TrainingLoss, as_rows, check_fixed
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 
@@ -149,7 +148,7 @@ class HessianTraceLoss(TrainingLoss):
     only in `objective`; called with logits and labels, the loss is cross-entropy.
 
     Raises:
-        ValueError: lam < 0; wrong shapes when called.
+        ValueError: lam < 0; as LogitLoss.
 
     Examples:
         >>> loss, model = HessianTraceLoss(lam=0.1), nn.Linear(1, 2, bias=False)
@@ -163,11 +162,10 @@ class HessianTraceLoss(TrainingLoss):
 
     def __init__(self, lam: float = 1e-3) -> None:
         super().__init__()
-        self.lam = check_number(lam, "lam", minimum=0.0)
+        self.lam = check_fixed(lam, "lam")
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        check_batch(logits, labels)
-        return cross_entropy(logits, labels)
+        return cross_entropy(*as_rows(logits, labels)[:2])
 
     def objective(self, logits: Tensor, labels: Tensor, model: nn.Module, generator: torch.Generator) -> Tensor:
         """The loss with its penalty, a scalar, for the weights of the model, which gave the logits (n, K)."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn.functional import cross_entropy
 
-from focal_lib.losses.base import TrainingLoss, check_batch
+from focal_lib.losses.base import IGNORED, TrainingLoss, as_rows, check_fixed
 from focal_lib.validation import check_number
 
 LARGE = 20_000  # above this number of samples (a training set, not a batch) the kernel is not held in memory
 
 
-def mmce(confidence: Tensor, correct: Tensor, *, width: float = 0.4, divided_by: int = 1) -> Tensor:
+def mmce(
+    confidence: Tensor, correct: Tensor, counted: Tensor | None = None, *, width: float = 0.4, divided_by: int = 1
+) -> Tensor:
     r"""The weighted maximum mean calibration error of a batch (Kumar, Sarawagi and Jain 2018), a scalar.
 
     The kernel is :math:`k(r, r') = e^{-|r - r'|/0.4}`. The unweighted MMCE_m is
@@ -22,6 +25,7 @@ def mmce(confidence: Tensor, correct: Tensor, *, width: float = 0.4, divided_by:
     Args:
         confidence: (m,), in [0, 1].
         correct: (m,), 0 or 1.
+        counted: (m,), whether a sample counts; default all.
         width: of the kernel.
         divided_by: the power of the numbers of right and wrong samples that divides their sums: 1 for the mean, 2 in
             M20's code.
@@ -30,9 +34,12 @@ def mmce(confidence: Tensor, correct: Tensor, *, width: float = 0.4, divided_by:
     if not large:
         kernel = torch.exp(-(confidence[:, None] - confidence[None, :]).abs() / width)  # (m, m)
     correct = correct.to(confidence.dtype)
-    right, wrong = correct.sum(), (1 - correct).sum()
+    incorrect = 1 - correct
+    if counted is not None:
+        correct, incorrect = correct * counted, incorrect * counted
+    right, wrong = correct.sum(), incorrect.sum()
     of_right, of_wrong = right.clamp(min=1) ** divided_by, wrong.clamp(min=1) ** divided_by
-    gap = correct * (1 - confidence) / of_right - (1 - correct) * confidence / of_wrong
+    gap = correct * (1 - confidence) / of_right - incorrect * confidence / of_wrong
     squared = _by_sorting(confidence, gap, width) if large else gap @ kernel @ gap
     root = squared.clamp(min=torch.finfo(squared.dtype).tiny).sqrt()  # the root has no slope at 0
     return torch.where((right > 0) & (wrong > 0), root, 0.0)  # a branch would stall a GPU
@@ -55,11 +62,12 @@ class MMCELoss(TrainingLoss):
 
     Args:
         lam: >= 0; M20 appendix D uses 2 for images and 8 for documents.
+        ignore_index: labels of this value do not count, neither in the mean nor in the MMCE.
         divided_by: see `mmce`; 2 is M20's code, where the penalty is smaller for the same lam, and shrinks with the
             numbers of right and wrong samples.
 
     Raises:
-        ValueError: lam negative; divided_by below 1; wrong shapes when called.
+        ValueError: lam negative; divided_by below 1; as LogitLoss, and float labels.
 
     Examples:
         >>> logits, labels = torch.tensor([[0.8, 0.2], [0.8, 0.2]]).log(), torch.tensor([0, 1])
@@ -67,16 +75,21 @@ class MMCELoss(TrainingLoss):
         2.1163
     """
 
-    def __init__(self, lam: float = 2.0, *, divided_by: int = 1) -> None:
+    def __init__(self, lam: float = 2.0, *, divided_by: int = 1, ignore_index: int = IGNORED) -> None:
         super().__init__()
-        self.lam = check_number(lam, "lam", minimum=0.0)
+        self.lam, self.ignore_index = check_fixed(lam, "lam"), int(ignore_index)
         self.divided_by = int(check_number(divided_by, "divided_by", minimum=1.0))
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        check_batch(logits, labels)
-        confidence, predicted = torch.softmax(logits, -1).max(-1)
-        error = mmce(confidence, predicted == labels, divided_by=self.divided_by)
-        return nn.functional.cross_entropy(logits, labels) + self.lam * error
+        rows, classes, counted = as_rows(logits, labels, self.ignore_index)
+        if classes.is_floating_point():
+            raise ValueError(
+                "labels must be integers: MMCE needs predictions that are right or wrong. Got float labels."
+            )
+        confidence, predicted = torch.softmax(rows, -1).max(-1)
+        with torch.autocast(rows.device.type, enabled=False):  # the product with the kernel would be of half precision
+            error = mmce(confidence, predicted == classes, counted, divided_by=self.divided_by)
+        return cross_entropy(rows, classes, ignore_index=self.ignore_index) + self.lam * error
 
     def extra_repr(self) -> str:
         return f"lam={self.lam:g}, divided_by={self.divided_by}"

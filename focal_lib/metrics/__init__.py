@@ -16,6 +16,12 @@ from focal_lib.metrics.bins import (
 )
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
 from focal_lib.metrics.by_name import all_metrics
+from focal_lib.metrics.calibration_slope import (
+    calibration_intercept,
+    calibration_intercept_of,
+    calibration_slope,
+    calibration_slope_of,
+)
 from focal_lib.metrics.calibration_test import calibration_p_value, calibration_p_value_of, expected_ece_of
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.detection import (
@@ -36,12 +42,30 @@ from focal_lib.metrics.ece_interval import (
 )
 from focal_lib.metrics.intervals import Interval, bootstrap, exact_binomial_ends, paired_t_interval, t_interval
 from focal_lib.metrics.net_benefit import NetBenefit, net_benefit
+from focal_lib.metrics.overconfidence import (
+    overconfidence,
+    overconfidence_interval,
+    overconfidence_interval_of,
+    overconfidence_of,
+    underconfidence,
+    underconfidence_interval,
+    underconfidence_interval_of,
+    underconfidence_of,
+)
 from focal_lib.metrics.per_class import (
     ClassReliability,
     ConfidenceBand,
     ConfusedPair,
     class_reliability,
     confusion_by_confidence,
+)
+from focal_lib.metrics.positive import (
+    observed_expected,
+    observed_expected_of,
+    positive_ece,
+    positive_ece_interval,
+    positive_ece_interval_of,
+    positive_reliability_bins,
 )
 from focal_lib.metrics.risk_coverage import (
     RiskCoverage,
@@ -56,6 +80,12 @@ from focal_lib.metrics.risk_coverage import (
 from focal_lib.metrics.scores import SampleScores, accuracy, brier, nll, sample_scores, top_label
 from focal_lib.metrics.significance import holm, smallest_effect, t_p_value
 from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
+from focal_lib.metrics.truthful import (
+    averaged_two_bin_error,
+    averaged_two_bin_error_interval,
+    averaged_two_bin_error_interval_of,
+    averaged_two_bin_error_of,
+)
 
 __all__ = [
     "DETECTION_SCORES",
@@ -78,11 +108,19 @@ __all__ = [
     "aurc",
     "aurc_of",
     "auroc",
+    "averaged_two_bin_error",
+    "averaged_two_bin_error_interval",
+    "averaged_two_bin_error_interval_of",
+    "averaged_two_bin_error_of",
     "bootstrap",
     "bootstrap_adaptive_ece",
     "brier",
+    "calibration_intercept",
+    "calibration_intercept_of",
     "calibration_p_value",
     "calibration_p_value_of",
+    "calibration_slope",
+    "calibration_slope_of",
     "certified_threshold",
     "certified_threshold_of",
     "class_reliability",
@@ -104,7 +142,17 @@ __all__ = [
     "mce_interval",
     "net_benefit",
     "nll",
+    "observed_expected",
+    "observed_expected_of",
+    "overconfidence",
+    "overconfidence_interval",
+    "overconfidence_interval_of",
+    "overconfidence_of",
     "paired_t_interval",
+    "positive_ece",
+    "positive_ece_interval",
+    "positive_ece_interval_of",
+    "positive_reliability_bins",
     "reliability_bins",
     "reliability_bins_of",
     "risk_coverage",
@@ -116,4 +164,8 @@ __all__ = [
     "t_interval",
     "t_p_value",
     "top_label",
+    "underconfidence",
+    "underconfidence_interval",
+    "underconfidence_interval_of",
+    "underconfidence_of",
 ]

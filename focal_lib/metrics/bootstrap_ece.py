@@ -24,10 +24,11 @@ def bootstrap_adaptive_ece(
         ValueError: fewer than two samples.
 
     >>> found = bootstrap_adaptive_ece(np.full(4, 0.8), np.array([1, 1, 1, 0]))
-    >>> round(found.estimate, 4)  # four bins of one sample: (0.2 + 0.2 + 0.2 + 0.8) / 4
-    0.35
+    >>> round(found.estimate, 4)  # four bins, each with a quarter of the tied samples: |0.8 - 0.75|
+    0.05
     """
-    return bootstrap_draws(_Sorted(confidence, correct).eces, len(confidence), resamples=resamples, seed=seed)
+    ranked = _Ranked(*_in_order(confidence, correct))
+    return bootstrap_draws(ranked.eces, len(confidence), resamples=resamples, seed=seed)
 
 
 def bootstrap_adaptive_ece_difference(
@@ -38,31 +39,37 @@ def bootstrap_adaptive_ece_difference(
     Args:
         first, second: confidences (n,) and correctness (n,) of each model, n >= 2.
     """
-    one, two = _Sorted(*first), _Sorted(*second)
     lengths = {len(values) for values in (*first, *second)}
     if len(lengths) != 1:
         raise ValueError(f"models must have one common number of samples. Got {sorted(lengths)}.")
+    columns = _in_order(*first, *second)
+    one, two = _Ranked(*columns[:2]), _Ranked(*columns[2:])
     return bootstrap_draws(lambda d: one.eces(d) - two.eces(d), len(first[0]), resamples=resamples, seed=seed)
 
 
-class _Sorted:
-    """Samples ranked by confidence once, so that each resample sorts integers only."""
+def _in_order(*columns: np.ndarray) -> list[np.ndarray]:
+    """The columns (n,) sorted by all of them, so that resamples do not depend on the order of the rows."""
+    order = np.lexsort(columns[::-1])
+    return [column[order] for column in columns]
+
+
+class _Ranked:
+    """Samples ranked by confidence once, tied ones alike, so that a resample is a count of each rank."""
 
     def __init__(self, confidence: np.ndarray, correct: np.ndarray) -> None:
         self._gap = confidence - correct
-        self._bits = len(confidence).bit_length()
-        self._rank = np.unique(confidence, return_inverse=True)[1] << self._bits  # ties share a rank
+        values, self._rank = np.unique(confidence, return_inverse=True)
+        self._ranks = len(values)
         self._starts = np.array([0, *equal_mass_starts(len(confidence), DEFAULT_BINS)])
 
     def eces(self, draws: np.ndarray) -> np.ndarray:
         """Adaptive ECE of each resample, indices (draws, n) -> (draws,): adaptive_ece_of up to rounding.
 
-        Tied samples fill the bins in the order drawn, as there.
+        A sum of gaps over the ranks below, interpolated at an edge, averages tied samples over their orders.
         """
-        n = draws.shape[-1]
-        keys = self._rank[draws]
-        keys |= np.arange(n)
-        keys.sort(axis=-1)
-        keys &= (1 << self._bits) - 1
-        gaps = np.take_along_axis(self._gap[draws], keys, axis=-1)
-        return np.abs(np.add.reduceat(gaps, self._starts, axis=-1)).sum(-1) / n
+        count, n = draws.shape
+        cell = (self._rank[draws] + self._ranks * np.arange(count)[:, None]).ravel()
+        mass, gap = (np.bincount(cell, w, count * self._ranks) for w in (None, self._gap[draws].ravel()))
+        edges = (self._starts + n * np.arange(count)[:, None]).ravel()
+        below = np.interp(edges, np.r_[0, np.cumsum(mass)], np.r_[0.0, np.cumsum(gap)])
+        return np.abs(np.diff(below, append=gap.sum())).reshape(count, -1).sum(-1) / n

@@ -2,7 +2,8 @@ r"""Monte Carlo test of calibration: how often would a calibrated model have an 
 
 Under the null hypothesis the top label is right with probability equal to the confidence. The number of right
 predictions in a bin is then a sum of Bernoulli variables with known probabilities, so the adaptive ECE can be
-simulated. The p-value (Barnard 1963; 'consistency resampling' of Broecker & Smith 2007) gives a test of exact size:
+simulated, with tied confidences averaged as in the observed one. The p-value (Barnard 1963; 'consistency resampling' of
+Broecker & Smith 2007) gives a test of exact size:
 
 .. math:: p = \frac{1 + \#\{\mathrm{ECE}^* \ge \mathrm{ECE}\}}{1 + \text{draws}} .
 
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from focal_lib.metrics.bins import DEFAULT_BINS, Binning, assign_bins
+from focal_lib.metrics.bins import DEFAULT_BINS, Binned, Binning, binned
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
 from focal_lib.metrics.scores import top_label
@@ -55,11 +56,9 @@ def calibration_p_value_of(
     """
     if draws < 1:
         raise ValueError(f"draws must be at least 1. Got {draws}.")
-    index = assign_bins(confidence, n_bins, "mass")
-    observed = np.abs(np.bincount(index, confidence - correct)).sum()
-    rng = np.random.default_rng(seed)
-    drawn = _each_sample if len(confidence) <= _EXACT else _each_bin
-    simulated = drawn(confidence, index, draws, rng)
+    bins = binned(confidence, n_bins, "mass")
+    observed = np.abs(bins.total(confidence - correct)).sum()
+    simulated = _drawn(confidence, bins, draws, seed)
     # up to rounding, since a simulated value may equal the observed one
     return float((1 + np.count_nonzero(simulated >= observed * (1 - 1e-12))) / (1 + draws))
 
@@ -84,9 +83,7 @@ def expected_ece_of(
     """
     if not len(confidence) or draws < 1:
         raise ValueError(f"samples and draws must be at least 1. Got {len(confidence)} and {draws}.")
-    index, rng = assign_bins(confidence, n_bins, binning), np.random.default_rng(seed)
-    drawn = _each_sample if len(confidence) <= _EXACT else _each_bin
-    return float(drawn(confidence, index, draws, rng).mean()) / len(confidence)
+    return float(_drawn(confidence, binned(confidence, n_bins, binning), draws, seed).mean()) / len(confidence)
 
 
 def p_value_over_groups(
@@ -110,19 +107,27 @@ def p_value_over_groups(
     return float((1 + exceeded) / (1 + draws))
 
 
-def _each_sample(confidence: np.ndarray, index: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
-    order = np.argsort(index, kind="stable")
-    sorted_confidence, starts = confidence[order], np.flatnonzero(np.diff(index[order], prepend=-1))
-    found, step = [], max(1, _DRAWN // len(confidence))
+def _drawn(confidence: np.ndarray, bins: Binned, draws: int, seed: int) -> np.ndarray:
+    """Sums of absolute gaps of simulated models that are calibrated, (draws,)."""
+    drawn = _each_sample if len(confidence) <= _EXACT else _each_part
+    return drawn(confidence, bins, draws, np.random.default_rng(seed))
+
+
+def _each_sample(confidence: np.ndarray, bins: Binned, draws: int, rng: np.random.Generator) -> np.ndarray:
+    order = np.lexsort((confidence, bins.part))  # not that of the rows
+    ordered, starts = confidence[order], np.flatnonzero(np.diff(bins.part[order], prepend=-1))
+    found, filled, step = [], bins.part[order[starts]], max(1, _DRAWN // max(len(confidence), bins.parts))
     for start in range(0, draws, step):
-        right = rng.random((min(step, draws - start), len(confidence))) < sorted_confidence
-        found.append(np.abs(np.add.reduceat(sorted_confidence - right, starts, axis=1)).sum(1))
+        right = rng.random((min(step, draws - start), len(confidence))) < ordered
+        gaps = np.zeros((len(right), bins.parts))
+        gaps[:, filled] = np.add.reduceat(ordered - right, starts, axis=1)
+        found.append(np.abs(bins.from_parts(gaps)).sum(1))
     return np.concatenate(found)
 
 
-def _each_bin(confidence: np.ndarray, index: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
-    variance = np.bincount(index, confidence * (1 - confidence))
+def _each_part(confidence: np.ndarray, bins: Binned, draws: int, rng: np.random.Generator) -> np.ndarray:
+    variance = bins.of_parts(confidence * (1 - confidence))
     noise = rng.normal(size=(draws, len(variance))) * np.sqrt(variance)
     rare = variance < _RARE
     noise[:, rare] = rng.poisson(variance[rare], (draws, np.count_nonzero(rare))) - variance[rare]
-    return np.abs(noise).sum(1)
+    return np.abs(bins.from_parts(noise)).sum(1)

@@ -23,13 +23,14 @@ a mean of :math:`P_g / M_g \le 1` with weights M_g. With groups of m samples the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy
 
 from focal_lib.metrics.intervals import Interval, exact_binomial_ends
-from focal_lib.validation import check_level
+from focal_lib.validation import check_level, check_weights
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Design:
         weights: (n,), finite, at least 0, not all 0.
         groups: (n,), a label for each sample; samples with the same label may be dependent.
 
+    Attributes:
+        given: the weights before they are scaled, None where all are 1: whole ones are repetitions in bins of equal
+            mass.
+
     Raises:
         ValueError: invalid weights, or arrays that are not (n,).
 
@@ -53,18 +58,16 @@ class Design:
 
     weights: np.ndarray | None = None
     groups: np.ndarray | None = None
+    given: np.ndarray | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         shapes = {np.shape(values) for values in (self.weights, self.groups) if values is not None}
         if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
             raise ValueError(f"weights and groups must have one shape (n,). Got {sorted(shapes)}.")
         if self.weights is not None:
-            weights = np.asarray(self.weights, dtype=np.float64)
-            if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-                raise ValueError(
-                    f"weights must be finite, none below 0 and not all 0. Got {weights.min():g} to {weights.max():g}."
-                )
+            weights = check_weights(self.weights, len(self.weights))
             equal = bool((weights == weights[0]).all())
+            object.__setattr__(self, "given", None if equal and weights[0] == 1 else weights)
             object.__setattr__(self, "weights", None if equal else weights / weights.mean())
         if self.groups is not None:
             found, codes = np.unique(self.groups, return_inverse=True)
@@ -82,7 +85,14 @@ class Design:
 
     def take(self, index: np.ndarray) -> Design:
         """Design of the samples that an index or mask selects."""
-        return Design(*(None if values is None else values[index] for values in (self.weights, self.groups)))
+        return Design(*(None if values is None else values[index] for values in (self.given, self.groups)))
+
+    def counted(self, *columns: np.ndarray) -> tuple[Any, ...]:
+        """The design and the columns (n,) without samples of weight 0, which count for nothing."""
+        if self.weights is None or self.weights.all():
+            return self, *columns
+        used = self.weights > 0
+        return self.take(used), *(values[used] for values in columns)
 
     def totals(self, values: np.ndarray) -> np.ndarray:
         """Weighted sums of values (n,) over each group, (G,); weighted values (n,) without groups."""
@@ -112,14 +122,12 @@ class Design:
 
     def mean_interval(self, values: np.ndarray, *, level: float = 0.95) -> Interval:
         """Mean of values (n,) with its t interval; the ends are nan if a value is not finite, or for a single group."""
-        if self.weights is not None and not self.weights.all():
-            used = self.weights > 0
-            return self.take(used).mean_interval(values[used], level=level)
-        mean = self.mean(values)
-        if not np.isfinite(values).all() or self.independent(len(values)) < 2:
+        design, values = self.counted(values)
+        mean = design.mean(values)
+        if not np.isfinite(values).all() or design.independent(len(values)) < 2:
             return Interval(mean, np.nan, np.nan, level=level)
-        degrees = self.degrees(len(values))
-        half = self._standard_error(values, mean) * _quantile(degrees, level)
+        degrees = design.degrees(len(values))
+        half = design._standard_error(values, mean) * _quantile(degrees, level)
         return Interval(mean, mean - half, mean + half, "t", level, degrees)
 
     def share_interval(self, values: np.ndarray, *, level: float = 0.95) -> Interval:
@@ -127,17 +135,18 @@ class Design:
 
         Clopper and Pearson's (1934) interval if the design is plain, else Wilson's.
         """
-        share, n = self.mean(values), len(values)
-        if self.is_plain:
+        design, values = self.counted(values)
+        share, n = design.mean(values), len(values)
+        if design.is_plain:
             low, high = exact_binomial_ends(round(share * n), n, (1 - level) / 2)
             return Interval(share, float(low), float(high), "exact binomial", level)
-        if self.independent(n) < 2:
+        if design.independent(n) < 2:
             return Interval(share, np.nan, np.nan, level=level)
-        weights, parts = self.totals(np.ones(n)), np.ones(n) if self.weights is None else self.weights
-        error = self._standard_error(values, share)
+        weights, parts = design.totals(np.ones(n)), np.ones(n) if design.weights is None else design.weights
+        error = design._standard_error(values, share)
         most, of_groups = _worth(parts), _worth(weights)
         count = min(most, share * (1 - share) / error**2) if error else of_groups
-        q = _quantile(self.degrees(n), level)
+        q = _quantile(design.degrees(n), level)
         centre, half = share + q * q / (2 * count), q * np.sqrt(share * (1 - share) / count + (q / (2 * count)) ** 2)
         low, high = ((centre + sign * half) / (1 + q * q / count) for sign in (-1, 1))
         return Interval(share, max(0.0, float(low)), min(1.0, float(high)), "Wilson", level)

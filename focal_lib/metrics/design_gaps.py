@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from focal_lib.metrics.bins import Binning, assign_bins
+from focal_lib.metrics.bins import Binned, Binning, binned
 from focal_lib.metrics.design import Design
 
 LEAST_GROUPS = 10  # fewest effective groups for an interval of an ECE; coverage was simulated from here on
@@ -41,21 +41,23 @@ def design_gaps(
         normals: function from the number of bins to standard normal draws (draws, bins).
     """
     n, degrees = len(confidence), design.degrees(len(confidence))
-    sample, index, weights = _pieces(confidence, n_bins, binning, design)
-    c, residual = confidence[sample], (confidence - correct)[sample]
-    of_pieces = weights, weights * residual, (weights * residual) ** 2, weights**2 * c * (1 - c)
-    count, sums, squares, expected = (np.bincount(index, v, minlength=n_bins) for v in of_pieces)
+    bins = binned(confidence, n_bins, binning, design.given)
+    weights = np.ones(n) if design.weights is None else design.weights
+    residual = weights * (confidence - correct)
+    calm = weights**2 * confidence * (1 - confidence)
+    count, sums = bins.total(weights), bins.total(residual)
     filled = count > 0
     gaps, share = sums[filled] / n, count[filled] / n
-    spread = squares[filled] / n - (gaps**2 if n > 1 else 0.0)
+    spread = bins.total(residual**2, power=2)[filled] / n - (gaps**2 if n > 1 else 0.0)
     alone = np.maximum(spread, 0) / max(n - 1, 1)  # of independent samples
-    calibrated = expected[filled] / n**2
+    calibrated = bins.total(calm, power=2)[filled] / n**2
     if design.groups is None:
-        errors, draws = np.sqrt(np.maximum(alone, calibrated)), normals(len(gaps))
+        errors = np.sqrt(np.maximum(alone, calibrated))
+        draws = joint_normals(bins, filled, residual, calm, normals)
         return DesignGaps(gaps, errors, share, errors * draws * _fewer(draws, degrees))
-    cell = design.groups[sample] * n_bins + index
-    cells = np.bincount(cell, weights * residual, (design.groups.max() + 1) * n_bins)
-    of_groups, total = cells.reshape(-1, n_bins)[:, filled], design.totals(np.ones(n))
+    cell = design.groups * bins.parts + bins.part
+    cells = np.bincount(cell, residual, (design.groups.max() + 1) * bins.parts).reshape(-1, bins.parts)
+    of_groups, total = bins.from_parts(cells)[:, filled], design.totals(np.ones(n))
     moved = (of_groups - gaps * total[:, None]) / (n - total)[:, None]
     covariance = (len(total) - 1) / len(total) * moved.T @ moved
     own = np.diag(covariance)
@@ -65,29 +67,33 @@ def design_gaps(
     return DesignGaps(gaps, errors, share, errors * draws * _fewer(draws, degrees))
 
 
-def _pieces(
-    confidence: np.ndarray, n_bins: int, binning: Binning, design: Design
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sample, bin and weight of each piece; bins of equal weight may split a sample."""
-    n = len(confidence)
-    if binning == "width" or design.weights is None:
-        weights = np.ones(n) if design.weights is None else design.weights
-        return np.arange(n), assign_bins(confidence, n_bins, binning), weights
-    order = np.argsort(confidence, kind="stable")
-    mass = np.r_[0.0, np.cumsum(design.weights[order])]
-    cuts = np.unique(np.r_[mass, mass[-1] * np.arange(1, n_bins) / n_bins])
-    middle = (cuts[1:] + cuts[:-1]) / 2
-    sample = order[np.searchsorted(mass, middle) - 1]
-    return sample, (n_bins * middle / mass[-1]).astype(np.int64), np.diff(cuts)
+def joint_normals(bins: Binned, filled: np.ndarray, residual: np.ndarray, calm: np.ndarray, normals: Any) -> np.ndarray:
+    """Standard normal draws of the filled bins' gaps, (draws, bins), correlated where bins share tied samples.
+
+    Args:
+        filled: (n_bins,), which bins have samples.
+        residual, calm: residual of each sample, and its variance under a calibrated model, (n,).
+        normals: function from a number of columns to standard normal draws.
+    """
+    if not bins.is_split:
+        return normals(np.count_nonzero(filled))
+    sums, n = bins.of_parts(residual), len(residual)
+    variance = np.maximum(bins.of_parts(residual**2) - sums**2 / n, bins.of_parts(calm))
+    scale = np.sqrt(bins.from_parts(variance, power=2))[filled]
+    draws = bins.from_parts(normals(bins.parts) * np.sqrt(variance))[:, filled]
+    return draws / np.where(scale > 0, scale, 1.0)
 
 
 def _root(covariance: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Matrix R with R R^T the correlations; a bin of variance 0 is uncorrelated with the others."""
+    """The symmetric R with R R the correlations; a bin of variance 0 is uncorrelated with the others.
+
+    It is continuous in the covariance, as eigenvectors are not: rounding does not turn the draws.
+    """
     scale = np.sqrt(np.where(own > 0, own, 1.0))
     correlation = covariance / np.outer(scale, scale)
     np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh(correlation)
-    return vectors * np.sqrt(np.maximum(values, 0))
+    return (vectors * np.sqrt(np.where(values > 1e-10, values, 0))) @ vectors.T
 
 
 def _fewer(draws: np.ndarray, degrees: float) -> np.ndarray:

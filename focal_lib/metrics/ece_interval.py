@@ -32,13 +32,13 @@ from typing import Any
 import numpy as np
 import scipy
 
-from focal_lib.metrics.bins import DEFAULT_BINS, Binning, ClassGaps, assign_bins, sum_class_gaps
+from focal_lib.metrics.bins import DEFAULT_BINS, Binning, ClassGaps, binned, sum_class_gaps
 from focal_lib.metrics.design import PLAIN, Design
-from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
+from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps, joint_normals
 from focal_lib.metrics.gap_bounds import bound_sum
 from focal_lib.metrics.intervals import Interval, exact_binomial_ends
-from focal_lib.metrics.scores import top_label
-from focal_lib.validation import check_level
+from focal_lib.metrics.scores import weighted_top_label
+from focal_lib.validation import check_level, check_weights
 
 _KIND = "inverted test"
 _DRAWS, _NUMBERS = 2000, 2_000_000  # fewer draws where classes times bins are many
@@ -47,12 +47,14 @@ _CALM = 0.16  # quantile of a calibrated model's error; smaller observed errors 
 _FURTHEST = 8.0  # standard errors away from 0
 
 
-def ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95) -> Interval:
+def ece_interval(
+    probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95, weights: Any = None
+) -> Interval:
     """ECE over bins of equal width with its confidence interval.
 
     Args:
-        probs: (n, K) distributions.
-        labels: (n,) integers in 0 ... K-1.
+        probs, labels: as in ece.
+        weights: (n,), of single samples: weight 2 counts a sample twice in the estimate, but is no second sample.
 
     Raises:
         ValueError: as metrics.ece; level not in (0, 1).
@@ -61,30 +63,45 @@ def ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: 
     >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
     (0.4, 0.3, 0.5)
     """
-    return ece_interval_of(*top_label(probs, labels), n_bins, level=level)
+    return _of_top_label(ece_interval_of, probs, labels, weights, n_bins=n_bins, level=level)
 
 
-def adaptive_ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95) -> Interval:
+def adaptive_ece_interval(
+    probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95, weights: Any = None
+) -> Interval:
     """ECE over bins of equal mass with its confidence interval; arguments and errors as ece_interval.
 
     >>> round(adaptive_ece_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50, n_bins=1).low, 2)  # 0.4 - 1.96 * 0.05
     0.3
     """
-    return adaptive_ece_interval_of(*top_label(probs, labels), n_bins, level=level)
+    return _of_top_label(adaptive_ece_interval_of, probs, labels, weights, n_bins=n_bins, level=level)
 
 
 def mce_interval(
-    probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width", level: float = 0.95
+    probs: Any,
+    labels: Any,
+    n_bins: int = DEFAULT_BINS,
+    *,
+    binning: Binning = "width",
+    level: float = 0.95,
+    weights: Any = None,
 ) -> Interval:
     """Maximum calibration error with its confidence interval; arguments and errors as ece_interval.
 
     >>> round(mce_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50).low, 2)  # 0.4 - 1.96 * 0.05
     0.3
     """
-    return mce_interval_of(*top_label(probs, labels), n_bins, binning=binning, level=level)
+    return _of_top_label(mce_interval_of, probs, labels, weights, n_bins=n_bins, binning=binning, level=level)
 
 
-def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95) -> Interval:
+def _of_top_label(interval: Callable[..., Interval], probs: Any, labels: Any, weights: Any, **options: Any) -> Interval:
+    confidence, correct, weights = weighted_top_label(probs, labels, weights)
+    return interval(confidence, correct, design=Design(weights), **options)
+
+
+def classwise_ece_interval(
+    probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95, weights: Any = None
+) -> Interval:
     """Classwise ECE over bins of equal width with its confidence interval; arguments and errors as ece_interval.
 
     With more than two classes the interval is conservative and wide (kind 'bounds', focal_lib.metrics.gap_bounds): bins
@@ -94,7 +111,18 @@ def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, 
     >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
     (0.4, 0.3, 0.53)
     """
-    return classwise_ece_interval_of(sum_class_gaps(probs, labels, n_bins), level=level)
+    design = Design(None if weights is None else check_weights(weights, len(labels)))
+    gaps = sum_class_gaps(probs, labels, n_bins, design.weights)
+    return classwise_ece_interval_of(as_counts(gaps, design), level=level)
+
+
+def as_counts(gaps: ClassGaps, design: Design) -> ClassGaps:
+    """Class gaps of weighted samples, scaled to Kish's effective number of samples."""
+    if design.weights is None:
+        return gaps
+    n = max(1, round(gaps.n**2 / float((design.weights**2).sum())))
+    unit = gaps.n / n
+    return ClassGaps(gaps.gap / unit, gaps.square / unit**2, gaps.variance / unit**2, n)
 
 
 def ece_interval_of(
@@ -148,8 +176,8 @@ def mce_interval_of(
 
     Its ends are at least those of the ECE, since the largest gap is at least the mean gap.
     """
-    confidence, correct, design = _counted(confidence, correct, design)
-    gaps, errors, share, noise = _gaps(confidence, correct, n_bins, binning, level, design)
+    design, confidence, correct = design.counted(confidence, correct)
+    gaps, errors, share, noise = bin_gaps(confidence, correct, n_bins, binning, level, design)
     found = _invert(lambda size: (size / share).max(-1), gaps, errors, level, noise)
     if np.isnan(found.low):
         return found
@@ -173,7 +201,8 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     few = bool((variance < 1).any())
     unseen = float(-2 * np.log((1 - level) / 2)) / gaps.n / classes if few else 0.0
     if classes == 2 or not errors.any():
-        counted = classes - first
+        counted, order = classes - first, np.lexsort((errors, np.abs(means)))  # not that of the classes
+        means, errors = means[order], errors[order]
         found = _invert(lambda size: size.sum(-1) / counted, means, errors, level, sums=True)
         found = replace(found, estimate=estimate)
         return replace(found, high=min(1.0, found.high + unseen))
@@ -182,26 +211,18 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     return Interval(estimate, low, min(1.0, high + unseen), "bounds", level, debiased=debiased)
 
 
-def _counted(confidence: np.ndarray, correct: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray, Design]:
-    """Without samples of weight 0, which count for nothing."""
-    if design.weights is None or design.weights.all():
-        return confidence, correct, design
-    inside = design.weights > 0
-    return confidence[inside], correct[inside], design.take(inside)
-
-
 def _sum_of_gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> Interval:
-    confidence, correct, design = _counted(confidence, correct, design)
-    gaps, errors, _, noise = _gaps(confidence, correct, n_bins, binning, level, design)
+    design, confidence, correct = design.counted(confidence, correct)
+    gaps, errors, _, noise = bin_gaps(confidence, correct, n_bins, binning, level, design)
     found = _invert(lambda size: size.sum(-1), gaps, errors, level, noise, sums=True)
     if np.isnan(found.high):
         return found
-    return replace(found, high=min(1.0, found.high + _unseen(confidence, correct, n_bins, binning, level, design)))
+    return replace(found, high=min(1.0, found.high + unseen_part(confidence, correct, n_bins, binning, level, design)))
 
 
-def _unseen(
+def unseen_part(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> float:
     """What unseen events may add to the ECE, in bins where a calibrated model expects less than one.
@@ -210,8 +231,8 @@ def _unseen(
     83 %. Such bins are pooled, separately above and below confidence 0.5, and get the exact end (Clopper & Pearson
     1934) at the effective number of samples.
     """
-    index, tail = assign_bins(confidence, n_bins, binning), (1 - level) / 2
-    few = np.bincount(index, confidence * (1 - confidence), n_bins)[index] < 1
+    bins, tail = binned(confidence, n_bins, binning, design.given), (1 - level) / 2
+    few = bins.touches(bins.total(confidence * (1 - confidence)) < 1)
     added, weights = 0.0, np.ones(len(confidence)) if design.weights is None else design.weights
     for chosen, sure in ((few & (confidence > 0.5), True), (few & (confidence <= 0.5), False)):
         if not chosen.any():
@@ -228,7 +249,7 @@ def _unseen(
     return added
 
 
-def _gaps(
+def bin_gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
     """Gap of each non-empty bin as its part of the ECE, its standard error, its share of the samples; noise draws.
@@ -240,15 +261,19 @@ def _gaps(
         raise ValueError("confidence must have at least one sample. Got none.")
     if not design.is_plain:
         check_level(level)
-        found = design_gaps(confidence, correct, n_bins, binning, design, lambda bins: _normals(bins, level))
         few = design.groups is not None and design.effective(n) < LEAST_GROUPS
+        own = Design(design.given) if few else design
+        found = design_gaps(confidence, correct, n_bins, binning, own, lambda bins: noise_draws(bins, level))
         return found._replace(noise=found.noise * np.nan) if few else found
-    index, residual = assign_bins(confidence, n_bins, binning), confidence - correct
-    of_samples = np.ones(n), residual, residual**2, confidence * (1 - confidence)
-    count, *sums = (np.bincount(index, v, minlength=n_bins) for v in of_samples)
+    bins = binned(confidence, n_bins, binning, design.given)
+    residual, calm = confidence - correct, confidence * (1 - confidence)
+    count, squares, expected = bins.total(), bins.total(residual**2, power=2), bins.total(calm, power=2)
     filled = count > 0
-    total, squares, expected = (part[filled] for part in sums)
-    return *_standard_errors(total, squares, expected, n), count[filled] / n, None
+    gaps, errors = _standard_errors(bins.total(residual)[filled], squares[filled], expected[filled], n)
+    if not bins.is_split:
+        return gaps, errors, count[filled] / n, None
+    draws = joint_normals(bins, filled, residual, calm, lambda parts: noise_draws(parts, level))
+    return gaps, errors, count[filled] / n, errors * draws
 
 
 def _standard_errors(
@@ -278,7 +303,7 @@ def _invert(
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
     if not errors.any():  # every probability 0 or 1, and right
         return Interval(observed, observed, observed, _KIND, level, debiased=observed)
-    noise = errors * _normals(len(gaps), level) if noise is None else noise
+    noise = errors * noise_draws(len(gaps), level) if noise is None else noise
     if np.isnan(noise).any():
         return Interval(observed, np.nan, np.nan, level=level)
     none = -float(np.max(size / np.maximum(errors, 1e-300)))  # at which every gap is 0
@@ -310,6 +335,6 @@ def _invert(
 
 
 @functools.lru_cache(1)
-def _normals(bins: int, level: float) -> np.ndarray:
+def noise_draws(bins: int, level: float) -> np.ndarray:
     beyond = int(np.clip(2 * _BEYOND / (1 - level), _DRAWS, _MOST_DRAWS))
     return np.random.default_rng(0).standard_normal((min(beyond, max(200, _NUMBERS // bins)), bins))

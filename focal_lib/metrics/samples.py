@@ -50,6 +50,8 @@ class Samples:
         name: name of the values in messages.
         check: called with the values of each chunk first; raises if they are invalid.
         single: do not convert float32 to float64.
+        binary: values may be (n,), probabilities p of class 1 of two; a chunk is then (1 - p, p), (m, 2). The check is
+            called with p.
 
     Raises:
         ValueError: shapes that do not match, labels that are not classes.
@@ -59,20 +61,27 @@ class Samples:
     labels: Any
 
     def __init__(
-        self, values: Any, labels: Any, name: str = "logits", check: Check | None = None, single: bool = False
+        self,
+        values: Any,
+        labels: Any,
+        name: str = "logits",
+        check: Check | None = None,
+        single: bool = False,
+        binary: bool = False,
     ) -> None:
         self.check, self.single = check, single
         self.on_dask = hasattr(values, "to_delayed")
         self.values = values if self.on_dask else _as_array(values)
-        if self.values.ndim != 2:
-            raise ValueError(f"{name} must have shape (n, K). Got {tuple(self.values.shape)}.")
+        if self.values.ndim != 2 and not (binary and self.values.ndim == 1):
+            or_binary = ", or (n,) for two classes" if binary else ""
+            raise ValueError(f"{name} must have shape (n, K){or_binary}. Got {tuple(self.values.shape)}.")
         if self.on_dask and any(math.isnan(size) for size in self.values.shape):
             raise ValueError(f"{name} must have blocks of known size: call compute_chunk_sizes() first.")
         self.labels = labels if hasattr(labels, "to_delayed") else _as_array(labels)
         _check_shape(self.values, name)
         if not self.on_dask:
             self.labels = np.asarray(self.labels)
-            check_labels(self.labels, *self.values.shape)
+            check_labels(self.labels, len(self), self.classes)
         elif tuple(self.labels.shape) != (len(self),):
             raise ValueError(f"labels must have shape (n,) = ({len(self)},). Got {tuple(self.labels.shape)}.")
         else:
@@ -83,7 +92,7 @@ class Samples:
 
     @property
     def classes(self) -> int:
-        return int(self.values.shape[1])
+        return _classes(self.values)
 
     def map(self, function: Function[Found]) -> list[Found]:
         """Results of the function for each chunk, in order."""
@@ -137,10 +146,14 @@ def _blocks(column: Any, sizes: Sequence[int]) -> Any:
     return np.split(column, np.cumsum(sizes)[:-1]) if isinstance(column, np.ndarray) else column.to_delayed().ravel()
 
 
+def _classes(values: Any) -> int:
+    return int(values.shape[1]) if values.ndim == 2 else 2
+
+
 def _check_shape(values: Any, name: str) -> None:
     """Check n >= 1 and K >= 2; values are checked chunk by chunk."""
     shape = tuple(values.shape)
-    if shape[-1] < 2:
+    if _classes(values) < 2:
         raise ValueError(f"{name} must have shape (..., K) with K >= 2. Got {shape}.")
     if 0 in shape:
         raise ValueError(f"{name} must not be empty. Got shape {shape}.")
@@ -154,7 +167,7 @@ def _as_array(values: Any) -> Any:
 
 def _aligned(values: Any, labels: Any) -> tuple[Any, Any]:
     """Put all classes of a sample in one block, and split lazy labels at the same samples."""
-    values = values.rechunk({1: -1})
+    values = values.rechunk({1: -1}) if values.ndim == 2 else values
     return values, labels.rechunk((values.chunks[0],)) if hasattr(labels, "to_delayed") else np.asarray(labels)
 
 
@@ -168,7 +181,7 @@ def _each(
 ) -> Iterator[Found]:
     """Results of the function for every chunk of values in memory, in order; consume all of them."""
     kind = np.float32 if single and values.dtype == np.float32 else np.float64
-    step = max(1, CHUNK_SIZE * 8 // np.dtype(kind).itemsize // int(values.shape[1]))
+    step = max(1, CHUNK_SIZE * 8 // np.dtype(kind).itemsize // _classes(values))
 
     def of(start: int) -> Found:
         some = slice(start, start + step)
@@ -176,6 +189,9 @@ def _each(
         truth = np.ascontiguousarray(labels[some], dtype=np.int64)
         if check is not None:
             check(chunk)
+        if chunk.ndim == 1:
+            chunk = np.minimum(chunk, 1)  # rounding may put it above
+            chunk = np.stack([1 - chunk, chunk], axis=1)
         return function(chunk, truth, *(own[some] for own in weights))
 
     starts = range(0, values.shape[0], step)
@@ -241,6 +257,6 @@ def _on_worker(
 ) -> Found:
     """`work` on a block of a Dask array, in one thread."""
     values, labels, *_ = block
-    check_labels(labels, *values.shape)
+    check_labels(labels, len(values), _classes(values))
     with one_thread():
         return work(function, check, single, *block)

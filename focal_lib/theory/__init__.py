@@ -23,6 +23,13 @@ from focal_lib.theory.maps import (
     inverse_focal_logit,
     log_weight,
 )
+from focal_lib.theory.prior_shift import (
+    estimate_priors,
+    prior_shift,
+    weighted_focal_log_probs,
+    weighted_focal_logit,
+    weighted_focal_minimiser,
+)
 from focal_lib.theory.proper import (
     brier_values,
     conditional_risk,
@@ -65,6 +72,7 @@ __all__ = [
     "critical_gamma",
     "deviation_from_map",
     "elasticity",
+    "estimate_priors",
     "focal_calibration_log_probs",
     "focal_calibration_minimiser",
     "focal_log_probs",
@@ -82,6 +90,7 @@ __all__ = [
     "logit_curvature_ratio",
     "peak_probability",
     "printed_temperature_bounds",
+    "prior_shift",
     "probability_curvature_ratio",
     "proper_focal_loss",
     "second_derivative",
@@ -89,4 +98,7 @@ __all__ = [
     "temperature_bounds_by_search",
     "top_temperature_bounds",
     "weight_inflection",
+    "weighted_focal_log_probs",
+    "weighted_focal_logit",
+    "weighted_focal_minimiser",
 ]

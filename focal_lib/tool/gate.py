@@ -1,7 +1,8 @@
 """`check`: is a model calibrated well enough? Pass, fail or investigate, decided by an interval, for CI.
 
 Pass: the whole interval of the error is at most the limit. Fail: the whole interval is above it. Investigate: the
-interval contains the limit, or the check did not run. With slices, such as hospitals, the whole and each slice are
+interval contains the limit, or the check did not run. Of two classes the probability of class 1 is judged; a limit that
+a model without any event would keep, too, does not pass. With slices, such as hospitals, the whole and each slice are
 judged by simultaneous intervals, and the worst outcome is the check's.
 """
 
@@ -11,28 +12,46 @@ import json
 import math
 import re
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 from xml.etree import ElementTree
+
+import numpy as np
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.temperature import AsGiven, MappedCalibrator
 from focal_lib.calibration.logit_sets import LogitSet, slices_of
 from focal_lib.metrics.bins import DEFAULT_BINS
-from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of
-from focal_lib.tool.evaluation.scoring import top_labels
+from focal_lib.metrics.intervals import Interval
+from focal_lib.metrics.positive import observed_expected_of, positive_ece_interval_of
+from focal_lib.tool.evaluation.repeats import group_copies
+from focal_lib.tool.evaluation.scoring import event, top_labels
 from focal_lib.tool.evaluation.slices import ALL, together
 from focal_lib.tool.evaluation.suspicions import find_suspicions
 from focal_lib.tool.inputs.logits_file import Holds, read_logits
 from focal_lib.validation import check_number
 
-INTERVALS = {"ece": ece_interval_of, "adaptive-ece": adaptive_ece_interval_of}
+
+def _relative(p: np.ndarray, y: np.ndarray, *, level: float, design: Design) -> Interval:
+    """|O/E - 1|, by how much there are more or fewer events than expected, as a share of these."""
+    found = observed_expected_of(p, y, level=level, design=design)
+    low, high = found.low - 1, found.high - 1
+    return replace(
+        found, estimate=abs(found.estimate - 1), low=max(0.0, low, -high), high=max(abs(low), abs(high)), debiased=None
+    )
+
+
+# of a probability for each sample, and whether what it is of came true
+_TOP_LABEL = {"ece": ece_interval_of, "adaptive-ece": adaptive_ece_interval_of}
+_OF_EVENT = {"positive-ece": positive_ece_interval_of, "observed-expected": _relative}
+INTERVALS: dict[str, Callable[..., Interval]] = _TOP_LABEL | _OF_EVENT
 UNIT = "per cent"  # of errors, intervals and limits in a Check; the option --max-ece and `limit` are fractions
 _SHOWN = 10  # slices in a sentence
 
@@ -144,7 +163,7 @@ def check(
     data: Any,
     limit: float,
     *,
-    metric: str = "ece",
+    metric: str = "",
     calibrator: Calibrator | None = None,
     level: float = 0.95,
     force: bool = False,
@@ -155,7 +174,9 @@ def check(
     Args:
         data: as for calibrate; of two sets the test set is used.
         limit: largest error that passes, a fraction: 0.02 for two points.
-        metric: 'ece' (bins of equal width) or 'adaptive-ece' (equal mass).
+        metric: of two classes 'positive-ece', is a 0.3 for class 1 a 0.3 (bins of equal width), or
+            'observed-expected', \|O/E - 1\|, for rare events; of the most probable class 'ece' (equal width) or
+            'adaptive-ece' (equal mass). Default: 'positive-ece' for two classes, else 'ece'.
         calibrator: applied first; fitted on other samples than these.
         level: simultaneous level of the intervals.
         force: run the check although the data look wrong; see suspicions.
@@ -172,13 +193,22 @@ def check(
         <Outcome.PASS: 0>
         >>> check((logits, [1, 0] * 375 + [0, 1] * 125), limit=0.05).outcome  # accuracy 0.75
         <Outcome.FAIL: 1>
+        >>> rare = check(([0.025] * 1000, [1] * 10 + [0] * 990), limit=0.03, given="probs")  # 1 % are events, not 2.5
+        >>> rare.outcome, rare.words
+        (<Outcome.INVESTIGATE: 2>, 'Investigate: the limit, 3 per cent, is above the share of events, ...')
     """
     if not check_number(limit, "limit", minimum=0) < 1:
         raise ValueError(f"limit must be a fraction below 1: 0.02 for two points. Got {limit:g}, which all would pass.")
-    if metric not in INTERVALS:
+    if metric and metric not in INTERVALS:
         raise ValueError(f"metric must be one of {', '.join(INTERVALS)}. Got {metric}.")
     sets = read_logits(data, **holds)
-    test = sets["test"] if "test" in sets else sets["all"]
+    test = group_copies(sets["test"] if "test" in sets else sets["all"])
+    binary = test.classes == 2 and test.layout != "options"
+    metric = metric or ("positive-ece" if binary else "ece")
+    if metric in _OF_EVENT and not binary:
+        raise ValueError(
+            f"{metric} is of two classes, {' or '.join(_TOP_LABEL)} of more. Got {test.classes:,} classes."
+        )
     if not force:
         wrong = find_suspicions(test, test, holds.get("given", "logits"), one_set=True, fitted=False)
         wrong += [] if calibrator is None else _of_another_model(calibrator, test)
@@ -186,13 +216,19 @@ def check(
             reason = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."
             return did_not_run(reason, metric, limit, level, len(test))
     masks, design = slices_of([test]), Design(test.weights, test.groups)
-    each, (confidence, correct) = together(level, len(masks)) if masks else level, top_labels(calibrator, test)
+    of_event = metric in _OF_EVENT
+    each, values = (
+        together(level, len(masks)) if masks else level,
+        (event if of_event else top_labels)(calibrator, test),
+    )
 
     def judged(name: str, inside: Any) -> Part:
-        own = INTERVALS[metric](confidence[inside], correct[inside], level=each, design=design.take(inside))
-        outcome = Outcome.PASS if own.high <= limit else Outcome.FAIL if own.low > limit else Outcome.INVESTIGATE
+        probability, outcome, within = *(own[inside] for own in values), design.take(inside)
+        own = INTERVALS[metric](probability, outcome, level=each, design=within)
+        passes = own.high <= limit and not (metric == "positive-ece" and _rarer(outcome, within) <= limit)
+        found = Outcome.PASS if passes else Outcome.FAIL if own.low > limit else Outcome.INVESTIGATE
         i = own.scaled(100)
-        return Part(name, outcome, i.estimate, i.low, i.high, len(confidence[inside]))
+        return Part(name, found, i.estimate, i.low, i.high, len(probability))
 
     def severity(part: Part) -> int:
         return _WORST.index(part.outcome)
@@ -200,8 +236,15 @@ def check(
     whole = judged(ALL, slice(None))
     parts = sorted((judged(*one) for one in masks.items()), key=severity, reverse=True)
     outcome = max((whole, *parts), key=severity).outcome
-    what = f"{metric} of {test.classes:,} classes ({DEFAULT_BINS} bins of {METRICS[metric].bins})"
+    bins = {"adaptive-ece": "mass", "observed-expected": ""}.get(metric, "width")
+    what = f"{metric} of " + (f"class {_event_name(test)}" if of_event else f"{test.classes:,} classes")
+    what += f" ({DEFAULT_BINS} bins of equal {bins})" if bins else ""
     words = _words(outcome, what, 100 * limit, level, whole, parts)
+    if of_event:
+        rarer = _rarer(values[1], design)
+        if metric == "positive-ece" and rarer <= limit and whole.high <= 100 * limit and not parts:
+            words = _too_coarse(100 * limit, 100 * rarer, what, whole)
+        words += _of_event(*values, design, level)
     if calibrator is not None:
         words += " After the calibrator: this holds for new samples only if these are others than it was fitted on."
     if outcome == Outcome.PASS and test.groups is not None:
@@ -212,16 +255,45 @@ def check(
     return Check(outcome, metric, 100 * limit, value, low, high, level, samples, words, own, tuple(parts))
 
 
-def did_not_run(
-    reason: str, metric: str = "ece", limit: float = math.nan, level: float = 0.95, samples: int = 0
-) -> Check:
+def did_not_run(reason: str, metric: str = "", limit: float = math.nan, level: float = 0.95, samples: int = 0) -> Check:
     """Result of a check that could not run: INVESTIGATE, with the reason as words.
 
     Args:
         limit: a fraction; nan if unknown.
     """
     nan, words = math.nan, f"Investigate: {reason}"
-    return Check(Outcome.INVESTIGATE, metric, 100 * limit, nan, nan, nan, level, samples, words)
+    return Check(Outcome.INVESTIGATE, metric or "ece", 100 * limit, nan, nan, nan, level, samples, words)
+
+
+def _rarer(outcome: np.ndarray, design: Design) -> float:
+    """Share of the rarer outcome: the positive ECE of a model that always expects the other."""
+    share = design.mean(outcome)
+    return min(share, 1 - share)
+
+
+def _event_name(data: LogitSet) -> str:
+    return repr(str(data.class_names[1])) if data.class_names and len(data.class_names) == 2 else "1"
+
+
+def _too_coarse(limit: float, rarer: float, what: str, whole: Part) -> str:
+    return (
+        f"Investigate: the limit, {limit:g} per cent, is above the share of events, {rarer:.3g} per cent: a model that "
+        f"expects none would keep it. Set a lower one, or judge --metric observed-expected. {what} {whole.words}."
+    )
+
+
+def _of_event(p: np.ndarray, y: np.ndarray, design: Design, level: float) -> str:
+    """' Expected 32.9 per cent, observed 9.62: the probabilities of class 1 are too high.'"""
+    expected, observed = 100 * design.mean(p), 100 * design.mean(y)
+    if expected == 0:
+        return f" Expected 0 per cent, observed {observed:.3g}."
+    ratio = observed_expected_of(p, y, level=level, design=design)
+    side = "too high on the whole" if ratio.high < 1 else "too low on the whole" if ratio.low > 1 else ""
+    side = f": its probabilities are {side}" if side else ""
+    return (
+        f" Expected {expected:.3g} per cent, observed {observed:.3g}; O/E {ratio.estimate:.2f}, interval "
+        f"{ratio.low:.2f} to {ratio.high:.2f}{side}."
+    )
 
 
 def _of_another_model(calibrator: Calibrator, data: LogitSet) -> list[str]:

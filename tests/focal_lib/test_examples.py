@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 FACES = [
-    importlib.import_module(f"focal_lib.{name}") for name in ("theory", "losses", "metrics", "calibration", "tool")
+    importlib.import_module(f"focal_lib.{name}")
+    for name in ("theory", "losses", "boosting", "metrics", "calibration", "tool")
 ]
 PUBLIC = {
     f"{face.__name__}.{name}": getattr(face, name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from focal_lib.arrays import array_namespace, is_compiling, is_torch_array, to_numpy
-from focal_lib.calibration.calibrators.fit_samples import FitSamples, is_sliced_as_it_is, plain_array
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, is_sliced_as_it_is, plain_array, two_columns
 from focal_lib.threads import few_threads
 from focal_lib.validation import check_logits
 
@@ -102,6 +102,7 @@ class Calibrator(Estimator):
         ``n_features_in_``: K. ``feature_names_in_``: names of the columns, if X in fit was a DataFrame.
     """
 
+    keeps_the_class = False  # whether the most probable class is that of the largest logit, for any fit
     n_classes_: int
     classes_: np.ndarray
     layout_: str = "classes"  # of the scores it is for, see focal_lib.tool.inputs.layouts; calibrate sets it
@@ -113,7 +114,8 @@ class Calibrator(Estimator):
         """Fit on validation logits and labels.
 
         Args:
-            X: logits (n, K), a column for each class: array, DataFrame, memory map, tensor or Dask array.
+            X: logits (n, K), a column for each class: array, DataFrame, memory map, tensor or Dask array. Of two
+                classes also one score each, (n,): the log-odds of the second class, as two columns 0 and X.
             y: labels (n,): column indices 0 ... K-1; or K distinct labels of any sortable kind, which name the columns
                 in sorted order.
             sample_weight: (n,), >= 0; weight 2 counts a sample twice, weight 0 leaves it out.
@@ -150,13 +152,14 @@ class Calibrator(Estimator):
         return tags
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Calibrated log-probabilities, (n, K), of logits (n, K).
+        """Calibrated log-probabilities, (n, K), of logits (n, K), or of scores (n,) of the second class of two.
 
         Raises:
             NotFittedError: before fit.
             ValueError: logits that are not finite, or not K columns.
         """
         self._check_is_fitted()
+        X = two_columns(X) if self.n_classes_ == 2 else X
         if hasattr(X, "map_blocks"):
             return X.rechunk({1: -1}).map_blocks(self._of_block, meta=np.empty((0, 0), _width(X.dtype)))
         wide = self._checked(X)
@@ -167,13 +170,20 @@ class Calibrator(Estimator):
         return log_probs if is_torch_array(log_probs) else log_probs.astype(wide.dtype, copy=False)
 
     def predict_proba(self, X: Any) -> Any:
-        """Calibrated probabilities (n, K) of logits (n, K); errors as predict_log_proba."""
+        """Calibrated probabilities (n, K) of logits (n, K) or scores (n,); errors as predict_log_proba.
+
+        Of scores (n,), too, there are two columns, as in scikit-learn; `apply_to_scores` gives the second alone.
+        """
         log_probs = self.predict_log_proba(X)
         return log_probs.exp() if is_torch_array(log_probs) else np.exp(log_probs)
 
     def predict(self, X: Any) -> Any:
         """The most probable class, one of `classes_`, (n,)."""
-        index = self.predict_log_proba(X).argmax(-1)
+        if self.keeps_the_class and not hasattr(X, "map_blocks"):  # of logits that rounding makes equal, too
+            self._check_is_fitted()
+            index = self._checked(two_columns(X) if self.n_classes_ == 2 else X).argmax(-1)
+        else:
+            index = self.predict_log_proba(X).argmax(-1)
         if np.array_equal(self.classes_, np.arange(self.n_classes_)):
             return index
         if is_torch_array(index) and self.classes_.dtype.kind in "biuf":
@@ -206,7 +216,8 @@ class Calibrator(Estimator):
 
     def _module(self) -> nn.Module:
         raise TypeError(
-            f"temperature, focal temperature, vector and matrix scaling have modules. {type(self).__name__} has none."
+            "temperature, focal temperature, ensemble temperature, Platt, vector and matrix scaling have modules. "
+            f"{type(self).__name__} has none."
         )
 
     def _log_probs(self, logits: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy
 
-from focal_lib.arrays import SHORT, is_torch_array, to_numpy, total
+from focal_lib.arrays import SHORT, array_namespace, is_torch_array, to_numpy, total
 from focal_lib.calibration.logit_sets import MISSING, is_missing, look_like_probs
 from focal_lib.metrics.samples import Numbers, Samples
 
@@ -23,7 +23,8 @@ class FitSamples(Samples):
     """Logits (n, K), labels (n,) and weights (n,), checked: `weighted_mean` of a function of a chunk (z, y, w).
 
     Args:
-        logits: (n, K), one column for each class: array, DataFrame, memory map, array-like, tensor or Dask array.
+        logits: (n, K), one column for each class: array, DataFrame, memory map, array-like, tensor or Dask array; or
+            scores (n,) of class 1 of two, see `two_columns`.
         labels: (n,), column indices 0 ... K-1, as of a Dask array; or K distinct labels of any sortable kind, which
             name the columns in sorted order.
         weights: (n,), >= 0, or None; weight 2 counts a sample twice, weight 0 leaves it out.
@@ -40,6 +41,8 @@ class FitSamples(Samples):
     """
 
     def __init__(self, logits: Any, labels: Any, weights: Any = None, least_classes: int = 2) -> None:
+        given, logits = logits, two_columns(logits)
+        one_score = logits is not given
         logits = plain_array(logits)
         if labels is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None: give the labels.")
@@ -65,6 +68,8 @@ class FitSamples(Samples):
                 f"{max(self.map(lambda z, _: np.abs(z).max())):g} as the largest."
             )
         self.like_probs = unlike_probs == 0
+        if one_score:
+            self.like_probs = all(self.map(lambda z, _: bool(z.min() >= 0 and z.max() <= 1)))
         counts = np.bincount(self.labels, self.weights, self.classes) if known_labels else seen
         if np.count_nonzero(counts) < least_classes:
             only = self.class_labels[np.argmax(counts)]
@@ -113,6 +118,30 @@ def is_sliced_as_it_is(values: Any) -> bool:
     return not known and all(hasattr(values, name) for name in ("shape", "dtype", "ndim", "__getitem__"))
 
 
+def two_columns(scores: Any) -> Any:
+    """Logits (n, 2), 0 and the score, of log-odds (n,) of class 1; anything else as it is.
+
+    Args:
+        scores: array, memory map, list, Series, tensor or Dask array.
+    """
+    if is_torch_array(scores):
+        xp = array_namespace(scores)
+        return scores if scores.ndim != 1 else xp.stack([xp.zeros_like(scores), scores], axis=-1)
+    if hasattr(scores, "to_delayed"):
+        if scores.ndim != 1:
+            return scores
+        import dask.array
+
+        return dask.array.stack([dask.array.zeros_like(scores), scores], axis=1).rechunk({1: 2})
+    if len(getattr(scores, "shape", ())) != 1 and not isinstance(scores, list | tuple):
+        return scores
+    values = np.asarray(scores) if np.ndim(scores) == 1 else np.empty((0, 0))
+    if values.ndim != 1 or values.dtype.kind not in "fiu":
+        return scores
+    kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+    return np.stack([np.zeros(len(values), kind), values.astype(kind, copy=False)], axis=1)
+
+
 def plain_array(values: Any, estimator: Any = None) -> Any:
     """Convert lists, DataFrames and objects to an array of numbers (n, K) or (..., K); see is_sliced_as_it_is.
 
@@ -141,8 +170,8 @@ def _check_columns(logits: Any) -> None:
     shape = tuple(logits.shape)
     if len(shape) == 1:
         raise ValueError(
-            f"logits must have shape (n, K). Got {shape}. Expected 2D array, got 1D array instead. Reshape your data: "
-            "of binary decision values d make two columns, np.stack([-d, d], axis=1) / 2."
+            f"logits must have shape (n, K), or be real scores (n,) of class 1 of two. Got {shape}. Expected 2D array, "
+            "got 1D array instead. Reshape your data."
         )
     if len(shape) == 2 and shape[1] < 2:
         raise ValueError(

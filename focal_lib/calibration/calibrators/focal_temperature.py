@@ -34,11 +34,13 @@ class FocalTemperatureScaling(MappedCalibrator):
 
     Args:
         objective: 'nll', 'adaptive-ece' (bins of equal mass, as in KK24) or 'ece' (bins of equal width).
-        search: 'grid' finds the best pair of the grid. For an ECE the optimum is proved (see EceSurface); for 'nll' a
-            bounded search in T for each gamma assumes one minimum. 'line' (KK24 section 5.2) searches only along the
-            line through the best T of a few gammas. 'newton' fits (log 1/T, gamma) by damped Newton steps on the NLL,
-            with gamma in [-0.9, 20]; it takes several starts, as the NLL has several minima.
-        gammas, temperatures: the grid; default KK24's, 9 by 500. WIDE_GAMMAS includes 0 and starts at -0.9.
+        search: None is 'newton' for the NLL and 'grid' for an ECE. 'grid' finds the best pair of the grid. For an ECE
+            the optimum is proved (see EceSurface); for 'nll' a bounded search in T for each gamma assumes one minimum.
+            'line' (KK24 section 5.2) searches only along the line through the best T of a few gammas. 'newton' fits
+            (log 1/T, gamma) by damped Newton steps on the NLL, with gamma in [-0.9, 20]; it takes several starts, as
+            the NLL has several minima.
+        gammas, temperatures: the grid; default WIDE_GAMMAS, which has 0, temperature scaling, and KK24's 500
+            temperatures. KK24's own nine gammas are PAPER_GAMMAS.
         n_bins: number of bins of the ECE.
         shrinkage: precision of a normal prior on gamma, for small validation sets. It adds shrinkage gamma^2 / (2 n)
             to the objective, which draws the fit towards temperature scaling.
@@ -56,17 +58,23 @@ class FocalTemperatureScaling(MappedCalibrator):
 
     Examples:
         >>> logits, labels = [[0.0, 0.3825]] * 5, [1, 1, 1, 1, 0]  # confidence 0.594, accuracy 0.8
-        >>> fit = FocalTemperatureScaling("nll", gammas=[3.0]).fit(logits, labels)
+        >>> fit = FocalTemperatureScaling("nll", "grid", gammas=[3.0]).fit(logits, labels)
         >>> fit.temperature_, fit.predict_proba(logits[:1]).round(3).tolist()  # the map of gamma = 3 alone suffices
         (1.0, [[0.2, 0.8]])
+
+        As KK24 fits it:
+
+        >>> kk24 = {"gammas": PAPER_GAMMAS, "temperatures": PAPER_TEMPERATURES}
+        >>> FocalTemperatureScaling("adaptive-ece", "grid", **kk24).fit(logits, labels).gamma_ in PAPER_GAMMAS
+        True
     """
 
     def __init__(
         self,
-        objective: Literal["nll", "ece", "adaptive-ece"] = "adaptive-ece",
-        search: Literal["grid", "line", "newton"] = "grid",
+        objective: Literal["nll", "ece", "adaptive-ece"] = "nll",
+        search: Literal["grid", "line", "newton"] | None = None,
         *,
-        gammas: Sequence[float] = PAPER_GAMMAS,
+        gammas: Sequence[float] = WIDE_GAMMAS,
         temperatures: Sequence[float] = PAPER_TEMPERATURES,
         n_bins: int = DEFAULT_BINS,
         shrinkage: float = 0.0,
@@ -85,13 +93,13 @@ class FocalTemperatureScaling(MappedCalibrator):
             self._keep(self._fit_nll(samples, gammas, temperatures, penalty), False)
         else:
             surface = EceSurface(samples, metric=self.objective, n_bins=self.n_bins)
-            search = ece_by_grid if self.search == "grid" else ece_by_line
-            self._keep(search(surface, gammas, temperatures, penalty), self.search == "grid")
+            search = ece_by_line if self.search == "line" else ece_by_grid
+            self._keep(search(surface, gammas, temperatures, penalty), self.search != "line")
 
     def _check_options(self) -> None:
         check_objective(self.objective)
-        if self.search not in ("grid", "line", "newton"):
-            raise ValueError(f"search must be 'grid', 'line' or 'newton'. Got {self.search!r}.")
+        if self.search not in (None, "grid", "line", "newton"):
+            raise ValueError(f"search must be None, 'grid', 'line' or 'newton'. Got {self.search!r}.")
         if self.search == "newton" and self.objective != "nll":
             raise ValueError("objective must be 'nll' for search='newton': an ECE has no derivatives.")
         check_number(self.shrinkage, "shrinkage", minimum=0)
@@ -105,7 +113,7 @@ class FocalTemperatureScaling(MappedCalibrator):
         return gammas, temperatures
 
     def _fit_nll(self, samples: FitSamples, gammas: list[float], temperatures: np.ndarray, penalty: float) -> Fit:
-        if self.search == "newton":
+        if self.search in (None, "newton"):
             plain, temperature = fit_temperature(samples)
             return simplest([(plain, 0.0, temperature), fit_focal(samples, temperature, penalty)])
         search = nll_by_grid if self.search == "grid" else nll_by_line

@@ -34,12 +34,15 @@ _GONE = -1e3  # beta z of an option that is not there, below the top's: p is 0, 
 _FAR = 12.0  # of log(1/T) from the scale of the logits: they separate the classes, or are worse than chance
 
 
-def fit_temperature(samples: FitSamples) -> tuple[float, float]:
-    """(NLL, T) at the minimum over T.
+def fit_temperature(samples: FitSamples, precision: float = 0.0) -> tuple[float, float]:
+    """(value, T) at the minimum over T of the NLL + precision (log T)^2 / 2.
 
-    The NLL is convex in 1/T: it has one minimum, or T tends to 0 or infinity. Then T is far on that side, with a
-    ConvergenceWarning.
+    Without precision the NLL is convex in 1/T: it has one minimum, or T tends to 0 or infinity. Then T is far on that
+    side, with a ConvergenceWarning.
     """
+    if precision:
+        value, u = _descend_temperature(samples, 0.0, precision=precision)
+        return value, math.exp(-u)
     square, slope_at_zero, wrong = samples.weighted_mean(_scale_and_side)
     middle = -0.5 * math.log(square) if square > 0 else 0.0
     if slope_at_zero >= 0 or wrong == 0:
@@ -87,14 +90,17 @@ def _missing_at_the_mean(z: np.ndarray) -> np.ndarray:
     return np.where(missing, mean, z)
 
 
-def _descend_temperature(samples: FitSamples, u: float, far: float = math.inf) -> tuple[float, float]:
-    """(NLL, log(1/T)) by steps from u, at most `far` away: without a minimum they would not end."""
+def _descend_temperature(
+    samples: FitSamples, u: float, far: float = math.inf, precision: float = 0.0
+) -> tuple[float, float]:
+    """(NLL + precision u^2 / 2, u = log(1/T)) by steps from u, at most `far` away: without a minimum they never end."""
     start = u
 
     def parts(u: float) -> tuple[float, float, float]:
         beta = math.exp(u)
         value, slope, curve = samples.weighted_mean(functools.partial(temperature_sums, beta))
-        return float(value), float(beta * slope), float(beta * slope + beta**2 * curve)
+        slope, curve = beta * slope, beta * slope + beta**2 * curve
+        return float(value + precision * u * u / 2), float(slope + precision * u), float(curve + precision)
 
     value, slope, curve = parts(u)
     for _ in range(100):

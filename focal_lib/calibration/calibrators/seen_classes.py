@@ -23,7 +23,7 @@ import scipy
 from focal_lib.arrays import array_namespace, is_torch_array, to_numpy
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples
-from focal_lib.calibration.calibrators.linear import check_matrix_size
+from focal_lib.calibration.calibrators.linear import check_matrix_size, fit_linear
 from focal_lib.validation import check_number, check_package
 
 
@@ -90,17 +90,18 @@ class DirichletCalibration(SeenClassesCalibrator):
 
     p' = softmax(W log p + b).
 
-    Fitted as scikit-learn's multinomial LogisticRegression on log p.
-
     Args:
-        C: inverse penalty: :math:`\lVert W \rVert^2 / 2C` is added to the summed log-loss; b is not penalised.
-        tol: tolerance of the solver.
+        C: None: W's off-diagonal part and b are penalised, as ODIR does in the source, with the normal priors of matrix
+            scaling, which fade as 1/n; the mean of W's diagonal is free. A number: in their place
+            :math:`\lVert W \rVert^2 / 2C` is added to the summed log-loss, fitted by scikit-learn's
+            LogisticRegression. That draws confident networks towards equal probabilities, the more the smaller C is.
+        tol: tolerance of scikit-learn's solver.
 
     Fitted attributes:
         ``weight_`` (seen, K), ``bias_`` (seen,), ``seen_``, ``n_classes_``, ``classes_``.
 
     Raises:
-        ValueError: bad data, or C not positive.
+        ValueError: bad data, C not positive, or more than 4,000 classes.
 
     Examples:
         >>> logits, labels = [[0.0, 2.1972]] * 4, [1, 1, 1, 0]  # confidence 0.9, accuracy 0.75
@@ -108,11 +109,18 @@ class DirichletCalibration(SeenClassesCalibrator):
         [[0.25, 0.75]]
     """
 
-    def __init__(self, C: float = 1.0, tol: float = 1e-4) -> None:
+    def __init__(self, C: float | None = None, tol: float = 1e-4) -> None:
         self.C = C
         self.tol = tol
 
     def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
+        check_matrix_size(len(seen), "Dirichlet calibration")
+        if self.C is None:
+            samples = FitSamples(log_p[:, seen], np.searchsorted(seen, y), weights)
+            weight, self.bias_ = fit_linear(samples, np.eye(len(seen)), None, type(self).__name__)
+            self.weight_ = np.zeros((len(seen), log_p.shape[1]))
+            self.weight_[:, seen] = weight
+            return
         from sklearn.linear_model import LogisticRegression
 
         found = LogisticRegression(C=self.C, tol=self.tol, max_iter=1000).fit(log_p, y, weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ class MappedCalibrator(Calibrator):
     For gamma > -1 neither step changes the predicted class.
     """
 
+    keeps_the_class = True
     temperature_: float
     gamma_: float
     objective_: float
@@ -56,12 +58,15 @@ class TemperatureScaling(MappedCalibrator):
     Args:
         objective: 'nll', by Newton steps on log(1/T) to its one minimum; or, over the grid, 'adaptive-ece' (bins of
             equal mass, as in KK24) or 'ece' (bins of equal width).
+        prior_sd: standard deviation of a normal prior of log T with mean 0, for few samples or few errors: the NLL
+            then has :math:`(\log T)^2/(2\,\mathrm{sd}^2 n)` added, n the sum of the weights. `focal calibrate` has
+            0.5. None: no prior.
         temperatures: the grid for an ECE; default KK24's 500.
         n_bins: number of bins of the ECE.
 
     Fitted attributes:
         ``temperature_``: the fit; of those whose ECEs differ by less than 1e-12 the nearest to 1. ``gamma_`` is 0.
-        ``objective_``: value at the fit.
+        ``objective_``: value at the fit, with the prior's term.
         ``optimal_``: True: the NLL is convex in 1/T, and of an ECE the optimum of the whole grid is found.
         ``n_classes_``, ``classes_``: see Calibrator.
 
@@ -79,20 +84,27 @@ class TemperatureScaling(MappedCalibrator):
         self,
         objective: Literal["nll", "ece", "adaptive-ece"] = "nll",
         *,
+        prior_sd: float | None = None,
         temperatures: Sequence[float] = PAPER_TEMPERATURES,
         n_bins: int = DEFAULT_BINS,
     ) -> None:
         self.objective = objective
+        self.prior_sd = prior_sd
         self.temperatures = temperatures
         self.n_bins = n_bins
 
     def _check_options(self) -> None:
         check_objective(self.objective)
         check_temperatures(self.temperatures)
+        if self.prior_sd is not None and not 0 < self.prior_sd < math.inf:
+            raise ValueError(f"prior_sd must be above 0, or None for no prior. Got {self.prior_sd}.")
+        if self.objective != "nll" and self.prior_sd is not None:
+            raise ValueError(f"prior_sd is for objective 'nll'. Got {self.prior_sd} for {self.objective!r}.")
 
     def _fit(self, samples: FitSamples) -> None:
         if self.objective == "nll":
-            value, temperature = fit_temperature(samples)
+            precision = 0.0 if self.prior_sd is None else 1 / (self.prior_sd**2 * samples.weight)
+            value, temperature = fit_temperature(samples, precision)
             self._keep((value, 0.0, temperature), True)
         else:
             surface = EceSurface(samples, metric=self.objective, n_bins=self.n_bins)

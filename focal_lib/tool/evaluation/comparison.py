@@ -13,7 +13,8 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
 from focal_lib.metrics.bins import ClassGaps, adaptive_ece_of
-from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.by_name import EVENT_METRICS, METRICS
+from focal_lib.metrics.calibration_slope import calibration_intercept_of, calibration_slope_of
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import (
@@ -23,6 +24,7 @@ from focal_lib.metrics.ece_interval import (
     mce_interval_of,
 )
 from focal_lib.metrics.intervals import Interval, bootstrap_draws
+from focal_lib.metrics.positive import observed_expected_of, positive_ece_interval_of
 from focal_lib.metrics.scores import SampleScores
 from focal_lib.metrics.smooth import smooth_ece_of
 from focal_lib.tool.evaluation.possible_labels import PossibleLabels
@@ -80,10 +82,36 @@ class Evaluation:
         """Number of independent units tested on, and what they are: 'samples' or 'groups'."""
         return self.design.independent(self.n_test), "samples" if self.design.groups is None else "groups"
 
+    @functools.cached_property
+    def is_binary(self) -> bool:
+        """Whether there are two classes, so that the probability of class 1 is what is judged."""
+        return self.n_classes == 2 and all(data.layout != "options" for _, data in self.parts)
+
+    def judged(self, method: Method) -> tuple[np.ndarray, np.ndarray]:
+        """A probability for each test sample and whether what it is of came true, (n,) each.
+
+        Of class 1 for two classes, else of the most probable class.
+        """
+        scores = self.scores[method]
+        if not self.is_binary:
+            return scores.confidence, scores.correct
+        label = np.concatenate([data.labels for _, data in self.parts])
+        return np.where(label == 1, np.exp(-scores.log_loss), -np.expm1(-scores.log_loss)), label.astype(np.float64)
+
+    @functools.cached_property
+    def event(self) -> str:
+        """Name of class 1 of two: '1' unless there are names."""
+        names = next((data.class_names for _, data in self.parts if data.class_names), None)
+        return str(names[1]) if names and len(names) == 2 else "1"
+
+    def calibration_error(self, method: Method) -> float:
+        """ECE (equal mass) of what is judged, a fraction."""
+        return adaptive_ece_of(*self.judged(method), weights=self.design.weights)
+
     def adaptive_ece(self, method: Method) -> float:
         """ECE (equal mass) of a method, a fraction."""
         scores = self.scores[method]
-        return adaptive_ece_of(scores.confidence, scores.correct, weights=self.design.weights)
+        return adaptive_ece_of(scores.confidence, scores.correct, weights=self.design.given)
 
 
 def hold_out(
@@ -236,7 +264,8 @@ def _as_counts(gaps: ClassGaps, design: Design) -> ClassGaps:
 def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
     """Value, 95 % interval and kind of interval for each method and metric, in the units of METRICS.
 
-    Sample weights apply. `debiased` is an estimate with less bias for a binned error, else the value.
+    Sample weights apply. Two classes have the metrics of the probability of class 1, too. `debiased` is an estimate
+    with less bias for a binned error, else the value.
 
     The interval of the error is exact binomial. Those of NLL and Brier score are percentile bootstrap, widened to the
     means of all labels that the samples do not contradict (possible_labels). Those of the binned errors invert a
@@ -259,7 +288,16 @@ def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> 
             "smooth-ece": Interval(smooth_ece_of(top[0], design.weighted_correct(*top)), np.nan, np.nan),
             "mce": mce_interval_of(*top, design=design),
         }
-        for name, metric in METRICS.items():
+        table = METRICS
+        if evaluation.is_binary:
+            of_event, table = evaluation.judged(method), METRICS | EVENT_METRICS
+            found |= {
+                "positive-ece": positive_ece_interval_of(*of_event, design=design),
+                "observed/expected": observed_expected_of(*of_event, design=design),
+                "calibration-slope": calibration_slope_of(*of_event, design=design),
+                "calibration-intercept": calibration_intercept_of(*of_event, design=design),
+            }
+        for name, metric in table.items():
             i = found[name].scaled(metric.unit)
             debiased = i.estimate if i.debiased is None else i.debiased
             rows.append((*method, name, i.estimate, i.low, i.high, _kind(i, design, evaluation.n_test), debiased))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from focal_lib.calibration.logit_sets import LogitSet
-from focal_lib.calibration.methods import AS_GIVEN, METHODS, build, parse
+from focal_lib.calibration.methods import AS_GIVEN, METHODS, build, not_of, parse
 from focal_lib.metrics.ece_interval import classwise_ece_interval_of, ece_interval_of
 from focal_lib.tool.evaluation.scoring import score
 
@@ -38,7 +38,9 @@ def method_table(
         {'as given': 0.655, 'temperature': 0.562}
     """
     rows = {}
-    for method in (AS_GIVEN, *parse(methods)):
+    tried = parse(methods)
+    left_out = not_of(tried, len(validation), test.classes) if methods == "all" else []
+    for method in (AS_GIVEN, *(method for method in tried if method not in left_out)):
         started = time.perf_counter()
         fit = None if method == AS_GIVEN else build(*method).fit(validation.logits, validation.labels)
         seconds = time.perf_counter() - started

@@ -1,11 +1,11 @@
 """Recommend a calibration method, with reasons in plain words.
 
-The decision rests on proper scores (NLL, Brier score) of held-out samples, by the lower end of the simultaneous
-interval of a method's gain. The simplest method is the default; a richer one is recommended if it gains a relevant
-amount over it. If only a richer one significantly improves on the logits as given, the simplest stays the default as
-long as its own estimates are gains and the richer one's are not larger in both scores. A method whose estimate loses a
-relevant amount in one score is not recommended for the other. An ECE is reported but does not decide: a constant
-prediction can have an ECE of 0, and the bootstrap interval of a difference of ECEs does not cover.
+It is a decision and no test: a temperature with a prior costs next to nothing where it is not needed, and much is lost
+without it where it is. So a temperature is the default. The logits as given are left alone where it does not lower the
+NLL of the held-out samples, and these hold enough errors to tell. A richer method is recommended if by the lower end
+of the simultaneous interval it gains a relevant amount of the NLL or Brier score over that, and loses in neither by
+the estimates. Then a method that is shown to be miscalibrated gives way to one that is not, where that costs nothing by
+the estimates. An ECE does not decide: a constant prediction can have an ECE of 0.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.calibration.methods import AS_GIVEN, Method
+from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_over_groups
 from focal_lib.tool.evaluation.comparison import PROPER, Evaluation
 
 RELEVANT = 0.005  # share of the reference's score
+OFF = 0.05  # size of the test of calibration
+_ERRORS = 10  # samples, or groups, with an error, below which the logits as given are not left alone
 _NAMES = {"nll": "NLL", "brier": "Brier score"}
 
 
@@ -70,6 +73,11 @@ class _Gain:
         """'the NLL falls by 0.12 (31.2%)'."""
         return f"the {_NAMES[self.metric]} falls by {self.gain:.3g} ({self.share(self.gain):.1%})"
 
+    def moves(self) -> str:
+        """'the NLL falls by 0.12 (31.2%)', or rises."""
+        rises = f"the {_NAMES[self.metric]} rises by {-self.gain:.3g} ({-self.share(self.gain):.1%})"
+        return rises if self.gain < 0 else self.falls()
+
     def surely_falls(self) -> str:
         """'the NLL falls by 0.12 (31.2%), with 95 % by at least 0.1 (26.0%)'."""
         return f"{self.falls()}, with 95 % by at least {self.least:.3g} ({self.share(self.least):.1%})"
@@ -89,16 +97,19 @@ def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float
     check_relevant(relevant)
     table = _Table(evaluation, differences, relevant)
     first, *others = evaluation.fits
-    base = first if table.is_better(first, AS_GIVEN) else AS_GIVEN
-    if better := [method for method in others if table.is_better(method, base)]:
-        best = max(better, key=lambda method: max(g.share(g.gain) for g in table.gains(method, base)))
-        if base == AS_GIVEN and table.gains_in_both(first, AS_GIVEN) and not table.gains_in_both(best, first):
-            return Advice(first, f"Use {first.label} scaling: {table.instead(first, best)}.")
+    base = AS_GIVEN if table.is_earned(first) else first
+    better = [method for method in others if table.is_better(method, base)]
+    kept = max(better, key=lambda method: max(g.share(g.gain) for g in table.gains(method, base)), default=base)
+    if instead := table.calibrated_instead(kept, [AS_GIVEN, *evaluation.fits]):
+        return instead
+    if kept != base:
         rather = "the logits as given" if base == AS_GIVEN else base.label
-        return Advice(best, f"Use {best.label} rather than {rather}: {table.found(best, base)}.")
-    if base == first:
-        return Advice(first, f"Use {first.label} scaling: {table.found(first, AS_GIVEN)}. {table.room(others, first)}")
-    return Advice(None, f"Leave the logits as they are. {table.room([first, *others], AS_GIVEN)}")
+        return Advice(kept, f"Use {kept.label} rather than {rather}: {table.found(kept, base)}.")
+    room = table.room([method for method in evaluation.fits if method != base], base)
+    if base == AS_GIVEN:
+        return Advice(None, f"Leave the logits as they are: {first.label} scaling gains nothing. {room}")
+    found = table.found(first, AS_GIVEN) if table.is_better(first, AS_GIVEN) else table.estimated(first)
+    return Advice(first, f"Use {first.label} scaling: {found}. {room}")
 
 
 def check_relevant(relevant: float) -> None:
@@ -128,28 +139,52 @@ class _Table:
         gains = self.gains(method, reference)
         return any(g.better for g in gains) and not any(g.worse for g in gains)
 
-    def gains_in_both(self, method: Method, reference: Method) -> bool:
-        """Whether by the estimates both scores fall."""
-        return all(g.gain > 0 for g in self.gains(method, reference))
+    def is_earned(self, first: Method) -> bool:
+        """Whether the simplest method does not lower the NLL of held-out samples that hold enough errors to tell."""
+        nll = next(g for g in self.gains(first, AS_GIVEN) if g.metric == "nll")
+        return nll.gain <= 0 and (self.errors >= _ERRORS or nll.score == 0)
+
+    @property
+    def errors(self) -> int:
+        """Number of samples, or of groups, with an error as given."""
+        wrong, groups = self.evaluation.scores[AS_GIVEN].correct < 1, self.evaluation.design.groups
+        return int(wrong.sum()) if groups is None else len(np.unique(groups[wrong]))
+
+    def calibrated_instead(self, kept: Method, methods: list[Method]) -> Advice | None:
+        """Another method that is not shown to be off where the kept one is, if both its scores are no larger."""
+        p = calibration_p(self.evaluation, kept)
+        if not p < OFF:
+            return None
+        scores, mean = self.evaluation.scores, self.evaluation.design.mean
+        value = {m: [mean(of(scores[m])) for of in PROPER.values()] for m in methods}
+        no_worse = [m for m in methods if m != kept and all(a <= b for a, b in zip(value[m], value[kept], strict=True))]
+        no_worse = [m for m in no_worse if m != AS_GIVEN or self.errors >= _ERRORS]
+        for method in sorted(no_worse, key=lambda m: value[m][0]):
+            if (own := calibration_p(self.evaluation, method)) >= OFF:
+                use = "Leave the logits as they are" if method == AS_GIVEN else f"Use {method.label}"
+                words = (
+                    f"{use} rather than {kept.label}: of that it is shown that the probabilities are off "
+                    f"({p_in_words(p)}), of this not ({p_in_words(own)}), and by the estimates neither NLL nor Brier "
+                    f"score is larger; {self.changes(method)}."
+                )
+                return Advice(None if method == AS_GIVEN else method, words)
+        return None
 
     def found(self, method: Method, reference: Method) -> str:
         """'the NLL falls by 0.12 (31.2%), with 95 % by at least 0.1 (26.0%) and ...; the ECE goes from ...; ...'."""
         than = "" if reference == AS_GIVEN else f"compared with {reference.label}, "
         sure = " and ".join(g.surely_falls() for g in self.gains(method, reference) if g.better)
-        before, after = (100 * self.evaluation.adaptive_ece(one) for one in (reference, method))
+        before, after = (100 * self.evaluation.calibration_error(one) for one in (reference, method))
+        of = f" of class {self.evaluation.event}" if self.evaluation.is_binary else ""
         verb = "goes" if after <= before else "rises"
-        return (
-            f"{than}{sure}; the ECE (equal mass) {verb} from {before:.2f} to {after:.2f} points; {self.changes(method)}"
-        )
+        ece = f"the ECE{of} (equal mass) {verb} from {before:.2f} to {after:.2f} points"
+        return f"{than}{sure}; {ece}; {self.changes(method)}"
 
-    def instead(self, first: Method, best: Method) -> str:
-        """Why the simplest is recommended, although only a richer one gains significantly."""
-        falls = " and ".join(g.falls() for g in self.gains(first, AS_GIVEN))
-        shown = " and ".join(g.surely_falls() for g in self.gains(best, AS_GIVEN) if g.better)
-        return (
-            f"{falls} by the estimates; {best.label}, of which a gain is shown ({shown}), is not "
-            f"estimated to be better than that in both scores; {self.changes(first)}"
-        )
+    def estimated(self, first: Method) -> str:
+        """Why the simplest method is recommended, although no gain is shown."""
+        falls = " and ".join(g.moves() for g in self.gains(first, AS_GIVEN))
+        why = "which is not shown, but it costs less than it may save"
+        return f"by the estimates {falls}, {why}; {self.changes(first)}"
 
     def changes(self, method: Method) -> str:
         changed, n = self.evaluation.changed[method], self.evaluation.n_test
@@ -188,3 +223,20 @@ class _Table:
             f"{whether} {amount} of the NLL or Brier score is left open by the {tested}: {most.label} may gain up to "
             f"{min(still[most], 1):.1%}."
         )
+
+
+def calibration_p(evaluation: Evaluation, method: Method) -> float:
+    """p-value of the hypothesis that the method is calibrated: that its answers come true as often as it says.
+
+    The answers are the probabilities of class 1 for two classes, else those of the most probable class. Tested over
+    groups, if samples have them; nan with too few groups.
+    """
+    probability, outcome = evaluation.judged(method)
+    if evaluation.design.groups is not None:
+        return p_value_over_groups(probability, outcome, evaluation.design)
+    return calibration_p_value_of(probability, outcome)
+
+
+def p_in_words(p: float) -> str:
+    """'p = 0.03', 'p < 0.001'."""
+    return f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"

@@ -61,6 +61,16 @@ def top_labels(fit: Any, data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
     return confidence, correct
 
 
+def event(fit: Any, data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
+    """Probability of class 1 of two and whether it is the label, (n,) each, float64."""
+
+    def chunk(z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.exp(log_probs(fit, z)[:, 1]), y.astype(np.float64)
+
+    probability, outcome = Samples(data.logits, data.labels).gather(chunk)
+    return probability, outcome
+
+
 def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, references: Sequence[Any] = ()) -> Scored:
     """Score each sample; weights (n,), of mean 1, apply to the class gaps; references are fits, or None."""
 

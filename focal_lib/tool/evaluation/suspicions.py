@@ -19,13 +19,12 @@ from focal_lib.arrays import label_index, largest, log_softmax, total
 from focal_lib.calibration.logit_sets import Given, LogitSet, is_missing, rounding_of
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.samples import Parts, Samples
+from focal_lib.tool.evaluation.repeats import FAR, in_common
 
-FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far
 _FEW = 5  # samples of a class, from which it can be seen to have changed places, or to be none
 _MANY = 0.01  # of the predictions: a class that so many are, and no label is, may be no class
 _SHOWN = 5  # columns in a sentence
 _MATRIX = 4e6  # entries of a confusion matrix that are still looked at
-_IN_COMMON = 0.01  # of the test samples
 _LOOKED_AT = 100_000  # samples of a set whose columns are looked at
 _AT_FIRST = 1000  # of them, which tell most columns of whole numbers from others
 _ENOUGH = 20  # samples, from which a column can be seen to count them, or to be the label or the prediction
@@ -54,7 +53,7 @@ def find_suspicions(
     if not one_set:
         if not no_class and (words := _of_pairing(test)):
             found.append(f"Of the test set: {words[0].lower()}{words[1:]}")
-        found += [_in_common(validation, test), _groups_in_common(validation, test)]
+        found += [in_common(validation, test), _groups_in_common(validation, test)]
     if fitted:  # a check of the top label does not see it
         found.append(_rounded(validation, given) or _rounded(test, given))
     return [words for words in found if words]
@@ -365,29 +364,6 @@ def _rounded(data: LogitSet, given: Given) -> str:
         f"The probabilities are rounded to {rounding.words}, and {count:,} of {len(data):,} labels have 0, whose "
         "logarithm is not known and decides the fits: give more digits, or the logits."
     )
-
-
-def _in_common(validation: LogitSet, test: LogitSet) -> str:
-    """Check for test samples in the validation set; skipped if that set itself has many duplicates."""
-    seen, asked = _hashes(validation), _hashes(test)
-    common = int(np.isin(asked, seen).sum())
-    if len(np.unique(seen)) < 0.9 * len(seen) or common <= max(2, _IN_COMMON * len(asked)):
-        return ""
-    return (
-        f"{common:,} of {len(asked):,} test samples stand among those to fit on, too: what is measured on them is not "
-        "what new samples would show."
-    )
-
-
-def _hashes(data: LogitSet) -> np.ndarray:
-    """A number for each row, (n,): equal for equal rows."""
-    weights = np.random.default_rng(0).normal(size=data.classes)
-
-    def mixed(z: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
-        return ((np.where(is_missing(z), 0.0, z) * weights).sum(-1),)  # not by BLAS: where a row lies, it rounds so
-
-    (found,) = Samples(data.logits, data.labels).gather(mixed)
-    return found
 
 
 def _groups_in_common(validation: LogitSet, test: LogitSet) -> str:

@@ -44,8 +44,15 @@ def _drawing() -> Iterator[ModuleType]:
 
 
 def reliability_diagrams(report: Report, methods: Iterable[Method] | None = None) -> Figure:
-    """Accuracy over confidence in bins of equal width, a panel for each method; default those in `compared`."""
-    shown = {m.label: report.evaluation.scores[m] for m in (report.compared if methods is None else methods)}
+    """A panel for each method; default those in `compared`.
+
+    Accuracy over confidence in bins of equal width; of two classes, observed share over probability of class 1.
+    """
+    methods = report.compared if methods is None else tuple(methods)
+    if report.evaluation.is_binary:
+        with _drawing() as plots:
+            return plots.event_panels({m.label: report.evaluation.judged(m) for m in methods}, DEFAULT_BINS, "mass")
+    shown = {m.label: report.evaluation.scores[m] for m in methods}
     bins = {name: reliability_bins_of(scores.confidence, scores.correct) for name, scores in shown.items()}
     with _drawing() as plots:
         return plots.reliability_diagrams(bins, bands=True)
@@ -55,6 +62,12 @@ def reliability_caption(report: Report) -> str:
     """The caption of the diagrams of the methods in `compared`."""
     *others, last = map(name_of, report.compared)
     names = f"{', '.join(others)} and {last}" if others else last
+    if report.evaluation.is_binary:
+        return (
+            f"Reliability of the probability of class {report.evaluation.event} {names}: its observed share over the "
+            f"mean probability in {DEFAULT_BINS} bins of equal mass; below, the samples and those of the class. The "
+            "grey bands hold all shares of a calibrated model together with probability 95 % at least (Bonferroni)."
+        )
     return (
         f"Reliability {names}: accuracy over confidence in {DEFAULT_BINS} bins of equal width; below, the share of the "
         "samples in each bin, and their number. The grey bands hold all accuracies of a calibrated model together with "
@@ -65,12 +78,18 @@ def reliability_caption(report: Report) -> str:
 
 def reliability_alt(report: Report, method: Method) -> str:
     """Text alternative of the method's diagram."""
-    scores = report.evaluation.scores[method]
-    bins = reliability_bins_of(scores.confidence, scores.correct)
-    far = int(np.abs(bins.gap).argmax())
+    values = report.evaluation.judged(method)
+    bins = reliability_bins_of(*values, binning="mass" if report.evaluation.is_binary else "width")
+    far, probability, observed = int(np.abs(bins.gap).argmax()), *(float(each.mean()) for each in values)
+    if report.evaluation.is_binary:
+        return (
+            f"Reliability diagram {name_of(method)}: mean probability of class {report.evaluation.event} "
+            f"{probability:.1%}, observed {observed:.1%}; the largest gap of a bin is at probability "
+            f"{bins.confidence[far]:.1%}, where {bins.accuracy[far]:.1%} of {bins.count[far]:,} samples are of it."
+        )
     return (
-        f"Reliability diagram {name_of(method)}: mean confidence {scores.confidence.mean():.1%}, accuracy "
-        f"{scores.correct.mean():.1%}; the largest gap of a bin is at confidence {bins.confidence[far]:.1%}, where "
+        f"Reliability diagram {name_of(method)}: mean confidence {probability:.1%}, accuracy "
+        f"{observed:.1%}; the largest gap of a bin is at confidence {bins.confidence[far]:.1%}, where "
         f"{bins.accuracy[far]:.1%} of {bins.count[far]:,} predictions are right."
     )
 

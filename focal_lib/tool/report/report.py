@@ -20,18 +20,19 @@ from focal_lib.calibration.calibrators.temperature import AsGiven
 from focal_lib.calibration.logit_sets import LogitSet, fit_and_test_sets
 from focal_lib.calibration.methods import (
     AS_GIVEN,
-    ECE_NUMBERS,
     Method,
     alike_for_all_columns,
     build,
     counting_samples,
+    not_of,
     parse,
     to_keep,
 )
 from focal_lib.calibration.saved import save_calibrator
 from focal_lib.threads import few_threads
 from focal_lib.tool.evaluation.comparison import Evaluation, cross_fit, differences, hold_out, measure
-from focal_lib.tool.evaluation.recommendation import RELEVANT, Advice, advise, check_relevant
+from focal_lib.tool.evaluation.recommendation import RELEVANT, Advice, advise, calibration_p, check_relevant
+from focal_lib.tool.evaluation.repeats import group_copies
 from focal_lib.tool.evaluation.slices import by_slice, slice_table
 from focal_lib.tool.evaluation.suspicions import find_cautions, find_suspicions
 from focal_lib.tool.inputs.logits_file import Holds, options_in_words, read_logits
@@ -41,7 +42,6 @@ from focal_lib.tool.report.decisions import Decisions, decide
 from focal_lib.tool.report.model_card import model_card
 from focal_lib.tool.report.summary import (
     Summary,
-    calibration_p,
     describe_cautions,
     describe_fit,
     describe_fits,
@@ -53,6 +53,8 @@ from focal_lib.validation import check_number
 
 FILES = ("calibrator.json", "metrics.csv", "report.html")
 FORCE = "--force (force=True)"
+_FOLDS = 5
+_CROSS_FITTED = 5_000_000  # logits: half of so many are enough to fit on
 Progress = Callable[[str, int, int], Any]  # description, steps done, steps in all
 _VERSIONS_OF = ("focal-lib", "numpy", "scipy", "scikit-learn")
 
@@ -62,7 +64,7 @@ def calibrate(
     methods: str | Iterable[str | tuple[str, str]] = "",
     *,
     share: float | None = None,
-    folds: int = 0,
+    folds: int | None = None,
     seed: int = 0,
     shrinkage: float = 0.0,
     resamples: int = 1000,
@@ -78,10 +80,11 @@ def calibrate(
         data: path of an npz, npy, csv or parquet file; a pair (scores, labels) of arrays or tensors, such as (n, K) and
             (n,); two such pairs, for validation and test; or the result of read_logits.
         methods: names, with the objective after a colon, as a string or a list: 'temperature,vector',
-            'focal-temperature:adaptive-ece'; or 'all'. Default: temperature, focal temperature by NLL and (up to
-            5,000,000 logits to fit on) by ECE, vector.
-        share: share of a single set to fit on; None for one half.
-        folds: number of folds of cross-fitting of a single set, in place of the split; 0 for the split.
+            'focal-temperature:adaptive-ece'; or 'all'. Default: methods.DEFAULT.
+        share: share of a single set to fit on; the rest are tested on.
+        folds: number of folds of cross-fitting of a single set, by which all samples are tested on and what is kept is
+            fitted on all; 0 for a split, in halves unless there is a share. Default: 5; a split for a share, or for
+            more than 5,000,000 logits.
         seed: seed of the split or the folds, and of the bootstrap.
         shrinkage: draws gamma towards 0, for few samples; see FocalTemperatureScaling.
         resamples: number of bootstrap resamples.
@@ -114,13 +117,14 @@ def calibrate(
         calibrator.set_params(shrinkage=shrinkage)
     if shrinkage and not shrunk:
         raise ValueError(f"shrinkage is for focal-temperature. Got {', '.join(name for name, _ in calibrators)}.")
+    check_number(0 if folds is None else folds, "folds", minimum=0)
     if share is not None and folds:
         raise ValueError(f"folds are instead of a share. Got {folds} folds and a share of {share}.")
     given = holds.get("given", "logits")
     asked = methods.strip().lower() if isinstance(methods, str) else methods
-    say = _Steps(progress, len(calibrators), folds)
+    say = _Steps(progress, len(calibrators), folds or 0)
     say("reading")
-    sets = read_logits(data, seed=int(seed), **holds)
+    sets = {name: group_copies(own) for name, own in read_logits(data, seed=int(seed), **holds).items()}
     one_set = "all" in sets
     if any(own.layout == "options" for own in sets.values()):
         calibrators = alike_for_all_columns(calibrators, named=asked not in ("", "all"))
@@ -128,13 +132,20 @@ def calibrate(
         raise ValueError(f"a share is for data of one set. Got {share}, and sets for validation and test.")
     if folds and not one_set:
         raise ValueError(f"folds are for data of one set. Got {folds} folds, and sets for validation and test.")
-    share = 0.5 if share is None else share
+    if folds is None:
+        folds = _folds(sets["all"]) if one_set and share is None else 0
+    say.folds, share = folds, 0.5 if share is None else share
     with few_threads(sum(len(part) * part.classes for part in sets.values())):
         say.methods = len(calibrators)
         say("checking")
         fitted_on, test = (sets["all"], sets["all"]) if folds else fit_and_test_sets(sets, share, seed)
-        left_out, notes = _left_out(calibrators, fitted_on, asked)
-        calibrators = {method: own for method, own in calibrators.items() if method not in left_out}
+        notes = []
+        if asked in ("", "all"):
+            others = not_of(calibrators, len(fitted_on), fitted_on.classes, default=not asked)
+            calibrators = {method: own for method, own in calibrators.items() if method not in others}
+            if counting := counting_samples(calibrators, fitted_on.weights):
+                calibrators = {method: own for method, own in calibrators.items() if method not in counting}
+                notes += [f"Left out, as weights are not whole: {', '.join(method.label for method in counting)}."]
         suspicions = find_suspicions(fitted_on, test, given, one_set=one_set)
         if suspicions and not force:
             raise ValueError(f"{' '.join(suspicions)} Nothing was fitted. If it is as it should be: {FORCE}.")
@@ -180,18 +191,13 @@ def calibrate(
     )
 
 
-def _left_out(tried: Iterable[Method], data: LogitSet, asked: Any) -> tuple[list[Method], list[str]]:
-    """Methods of the default, or of 'all', that are not fitted on these data, and why."""
-    numbers, found, notes = len(data) * data.classes, [], []
-    if asked in ("", "all") and (counting := counting_samples(tried, data.weights)):
-        found += counting
-        notes += [f"Left out, as weights are not whole: {', '.join(method.label for method in counting)}."]
-    searched = [method for method in tried if method.objective in ("ece", "adaptive-ece")]
-    if not asked and numbers > ECE_NUMBERS and searched:
-        found += searched
-        names = ",".join(f"{method.name}:{method.objective}" for method in searched)
-        notes += [f"Left out, as it takes long with {numbers:,} logits to fit on: {names}. Name it, to have it fitted."]
-    return found, notes
+def _folds(data: LogitSet) -> int:
+    """Folds of a single set by default: as many as its classes and groups bear; 0, a split, where samples abound."""
+    if len(data) * data.classes > _CROSS_FITTED:
+        return 0
+    most = [_FOLDS, int(np.bincount(data.labels).max())]
+    most += [] if data.groups is None else [len(np.unique(data.groups))]
+    return max(2, min(most))
 
 
 class _Steps:

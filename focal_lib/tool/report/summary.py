@@ -14,17 +14,22 @@ from focal_lib.calibration.calibrators.focal_temperature import FocalTemperature
 from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_over_groups
 from focal_lib.tool.evaluation.comparison import Evaluation
+from focal_lib.tool.evaluation.recommendation import OFF, p_in_words
 
 if TYPE_CHECKING:
     from focal_lib.tool.report.report import Report
 
-_SIZE = 0.05  # of the test of calibration
 _NAMED = 5  # slices, at most
 _SEEN = 0.01  # of two ECEs in per cent: the last digit that is shown
 _FEW = 100  # samples to test on, or groups, below which a share is uncertain by 10 points and more
 _SHOWN = {"error (%)": "Error (%)", "adaptive-ece (%)": "ECE, equal mass (%)", "nll": "NLL"}
+_SHOWN_OF_EVENT = {
+    "error (%)": "Error (%)",
+    "positive-ece (%)": "ECE of class {event} (%)",
+    "observed/expected": "Observed / expected {event}",
+    "nll": "NLL",
+}
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,11 @@ def summarise(report: Report) -> Summary:
     """Summarise a report for its first screen."""
     methods, evaluation = report.compared, report.evaluation
     metrics = report.metric_table().droplevel(1, axis=1)
-    found = [(name, *(str(metrics.loc[tuple(method), key]) for method in methods)) for key, name in _SHOWN.items()]
+    shown = _SHOWN_OF_EVENT if evaluation.is_binary else _SHOWN
+    found = [
+        (name.format(event=evaluation.event), *(str(metrics.loc[tuple(method), key]) for method in methods))
+        for key, name in shown.items()
+    ]
     found.append(("Calibrated?", *(_verdict(report, method) for method in methods)))
     count, units = evaluation.units
     tested = f"{evaluation.n_test:,} samples" + (f" in {count:,} groups that stay together" * (units == "groups"))
@@ -75,8 +84,8 @@ def summarise(report: Report) -> Summary:
             f"The advice is based on NLL and Brier score. The intervals of all {report.intervals} differences hold "
             "together with 95 %, however many methods were tried.",
             "In the table each interval in square brackets holds with 95 % by itself; in round brackets stands an "
-            f"estimate of the ECE with less bias. 'Calibrated?' tests all answers as a whole: no where p < {_SIZE:g}, "
-            f"that is, where a calibrated model has so large an ECE in fewer than {_SIZE:.0%} of test sets like this.",
+            f"estimate of the ECE with less bias. 'Calibrated?' tests all answers as a whole: no where p < {OFF:g}, "
+            f"that is, where a calibrated model has so large an ECE in fewer than {OFF:.0%} of test sets like this.",
             "All this holds for data like these; on data of another time or place, measure again.",
         ),
         cautions=(*report.suspicions, *_too_few(evaluation), *describe_cautions(evaluation, methods)),
@@ -115,31 +124,32 @@ def _verdict(report: Report, method: Method) -> str:
     p, design = report.p_values[method], report.evaluation.design
     if p != p:
         found = "not known (too few groups)"
-    elif p >= _SIZE:
-        found = f"no evidence of miscalibration ({in_words(p)})"
+    elif p >= OFF:
+        found = f"no evidence of miscalibration ({p_in_words(p)})"
     else:
-        found = f"no{_side(report, method)} ({in_words(p)})"
+        found = f"no{_side(report, method)} ({p_in_words(p)})"
     classes = report.decisions.per_class
     off = int(np.count_nonzero(classes.certain))
     if method != report.kept or not off:  # the classes of the kept method are listed below
         return found
     sure = "" if design.groups is None else " if samples of a group are independent"
-    yet, are = "" if p < _SIZE else "yet ", "is" if off == 1 else "are"
+    yet, are = "" if p < OFF else "yet ", "is" if off == 1 else "are"
     return f"{found}; {yet}{off} of {len(classes.classes)} classes {are} off{sure}, see below"
 
 
 def _side(report: Report, method: Method) -> str:
-    """', overconfident', ', underconfident', or '' if neither is significant."""
-    scores = report.evaluation.scores[method]
-    away = report.evaluation.design.mean_interval(scores.confidence - scores.correct)
-    return ", overconfident" if away.low > 0 else ", underconfident" if away.high < 0 else ""
+    """', overconfident', ', underconfident', or ', too high', ', too low' of two classes; '' if none is significant."""
+    probability, outcome = report.evaluation.judged(method)
+    away = report.evaluation.design.mean_interval(probability - outcome)
+    high, low = ("too high", "too low") if report.evaluation.is_binary else ("overconfident", "underconfident")
+    return f", {high}" if away.low > 0 else f", {low}" if away.high < 0 else ""
 
 
 def _larger_ece(report: Report) -> list[str]:
     """One sentence if the advised method has a larger ECE than its neighbour in the table."""
     if report.kept != report.advice.method:
         return []
-    eces = {method: 100 * report.evaluation.adaptive_ece(method) for method in report.compared}
+    eces = {method: 100 * report.evaluation.calibration_error(method) for method in report.compared}
     own = eces.pop(report.kept)
     less = [f"{name_of(method)} ({ece:.2f} %)" for method, ece in eces.items() if ece + _SEEN < own]
     if not less:
@@ -153,14 +163,16 @@ def _larger_ece(report: Report) -> list[str]:
 def _still_off(report: Report) -> list[str]:
     """One sentence if the kept method is not calibrated, even if it is the best found."""
     p = report.p_values[report.kept]
-    if not p < _SIZE:
+    if not p < OFF:
         return []
-    off = f"off{_side(report, report.kept)} ({in_words(p)})"
+    e = report.evaluation
+    what = f"the probability of class {e.event} is" if e.is_binary else "the confidence is"
+    off = f"off{_side(report, report.kept)} ({p_in_words(p)})"
     if report.kept != report.advice.kept:
-        return [f"With what was asked for the confidence is {off}."]
+        return [f"With what was asked for {what} {off}."]
     if report.kept == AS_GIVEN:
-        return [f"The confidence as given is {off}: no method that was tried is shown to gain enough."]
-    return [f"After it the confidence is still {off}: better than before, but not calibrated."]
+        return [f"As given {what} {off}: no method that was tried is shown to gain enough."]
+    return [f"After it {what} still {off}: better than before, but not calibrated."]
 
 
 def _on_split(report: Report) -> str:
@@ -169,10 +181,9 @@ def _on_split(report: Report) -> str:
     if e.folds or not split.startswith("parts of one set"):
         return ""
     seed = split.rpartition(", ")[2]
-    settle = ", and may settle what is left open" if "left open" in report.advice.words else ""
     return (
         f"The split was random ({seed}), and another may lead to other advice: --folds 5 (folds=5) tests on all "
-        f"{e.n_fit + e.n_test:,} samples, not on {e.n_test:,} of them{settle}."
+        f"{e.n_fit + e.n_test:,} samples, not on {e.n_test:,} of them, and keeps a fit on all."
     )
 
 
@@ -243,22 +254,6 @@ def describe_theory(evaluation: Evaluation) -> list[str]:
                 f"{evaluation.lowered[method]:.1%} of the samples (KK24 Prop. 5 says of none)."
             )
     return found
-
-
-def calibration_p(evaluation: Evaluation, method: Method) -> float:
-    """p-value of the hypothesis that the method's top label is right as often as its confidence says.
-
-    Tested over groups, if samples have them; nan with too few groups.
-    """
-    scores, design = evaluation.scores[method], evaluation.design
-    if design.groups is not None:
-        return p_value_over_groups(scores.confidence, scores.correct, design)
-    return calibration_p_value_of(scores.confidence, scores.correct)
-
-
-def in_words(p: float) -> str:
-    """'p = 0.03', 'p < 0.001'."""
-    return f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
 
 
 def name_of(method: Method) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.by_name import EVENT_METRICS, METRICS
 
 _KEYS = ["method", "objective"]
+_SHOWN = METRICS | EVENT_METRICS
 
 
 def metric_table(measured: pd.DataFrame) -> pd.DataFrame:
@@ -35,7 +36,7 @@ def _table(frame: pd.DataFrame, keys: list[str], texts: Iterable[str]) -> pd.Dat
     how = frame[frame["interval"] != ""].groupby("metric")["interval"].first()
     heads = []
     for name in found.columns:  # 'ece (%)', 'equal width; inverted test'
-        metric = METRICS[name]
+        metric = _SHOWN[name]
         unit = " (%)" if metric.per_cent else ""
         heads.append((f"{name}{unit}", "; ".join(filter(None, (metric.bins, how.get(name, "no interval"))))))
     return found.set_axis(pd.MultiIndex.from_tuples(heads, names=[None, None]), axis=1)
@@ -43,7 +44,7 @@ def _table(frame: pd.DataFrame, keys: list[str], texts: Iterable[str]) -> pd.Dat
 
 def cell(metric: str, value: float, low: float, high: float, debiased: float | None = None) -> str:
     """'13.80 (13.70) [12.88, 14.70]', without what is not known, and without an estimate that is the value."""
-    digits = 2 if METRICS[metric].per_cent else 3
+    digits = 2 if _SHOWN[metric].per_cent else 3
     span = "" if np.isnan(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
     other = "" if debiased is None or debiased == value else f" ({debiased:.{digits}f})"
     return f"{value:.{digits}f}{other}{span}"

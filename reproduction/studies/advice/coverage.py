@@ -149,7 +149,7 @@ _PARTS = ("estimate", "low", "high", "debiased")
 
 def _true_mce(model: TopLabelModel, n: int) -> float:
     """The largest gap of the bins in which n samples put one at least as often as not."""
-    index = assign_bins(model.confidence, DEFAULT_BINS, "width")
+    index = assign_bins(model.confidence, DEFAULT_BINS)
     count, gap = (
         np.bincount(index, minlength=DEFAULT_BINS),
         np.bincount(index, model.confidence - model.truth, DEFAULT_BINS),
@@ -167,6 +167,6 @@ def _true_classwise(classes: int, temperature: float, samples: int = 40_000) -> 
     while total < max(samples, 2 * _POPULATION // classes):
         logits = bayes_logits(step, classes, rng)
         p, q = (special.softmax(t * logits, axis=1).ravel() for t in (temperature, 1.0))
-        sums += np.bincount(assign_bins(p, DEFAULT_BINS, "width"), p - q, DEFAULT_BINS)
+        sums += np.bincount(assign_bins(p, DEFAULT_BINS), p - q, DEFAULT_BINS)
         total += step
     return float(np.abs(sums).sum() / total / classes)

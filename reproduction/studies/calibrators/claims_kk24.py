@@ -24,7 +24,7 @@ NETWORKS = (
     r"Fashion-MNIST, 2,000 training images, 100 epochs, small networks"
 )
 HERE = (
-    "both fitted on 5,000 validation images by log-loss, penalties as they are by default. (AirBench CNN on CIFAR-10, "
+    "both fitted on 5,000 validation images by log-loss, with the penalties on record. (AirBench CNN on CIFAR-10, "
     "45,000 images, 16 epochs, mean over KK24's seven losses; {}.)"
 )
 LOWER = "Focal temperature scaling has a lower log-loss on test data than"
@@ -54,7 +54,7 @@ def against(method: str, metric: str = "nll") -> Measurement:
     if method == "temperature":
         remarks.append("What these networks give after either scaling was on record when this was asked of them")
     if method == "dirichlet":
-        remarks.append("With a large gamma most of it is the default penalty's, as the page shows with weaker ones")
+        remarks.append("With a large gamma most of it is the recorded penalty's, as the page shows with weaker ones")
     return with_remark(found, ". ".join(remarks))
 
 

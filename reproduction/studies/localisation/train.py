@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from focal_lib.losses.base import LogitLoss
 from focal_lib.losses.by_name import build
+from focal_lib.losses.multi_label import MultiLabelLoss
 from reproduction.engine import data
 from reproduction.engine.data.dataset import Split
 from reproduction.engine.data.images import CLASSES
@@ -18,7 +19,7 @@ from reproduction.engine.recipes import Recipe
 from reproduction.engine.trainer import Trainer, pick_device, to_tensors
 from reproduction.studies.localisation.canvases import LocatedImages, garment_canvases
 from reproduction.studies.localisation.chest_xrays import chest_xrays
-from reproduction.studies.localisation.networks import NETWORKS, MultiLabelLoss
+from reproduction.studies.localisation.networks import NETWORKS
 from reproduction.studies.localisation.plan import CHEST, ONE, SEVERAL, Plan
 
 _GARMENTS = {ONE: (1, 1), SEVERAL: (0, 3)}  # fewest, most

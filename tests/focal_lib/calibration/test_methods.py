@@ -15,6 +15,7 @@ from focal_lib.calibration.methods import (
     Method,
     build,
     counting_samples,
+    for_two_classes,
     installed,
     parse,
 )
@@ -42,7 +43,12 @@ def test_what_is_built_is_of_its_kind_and_objective(pair):
 def test_options_replace_those_of_the_registry():
     assert build("focal-temperature", "adaptive-ece", gammas=PAPER_GAMMAS).gammas == PAPER_GAMMAS
     assert build("vector", l2=0.5).l2 == 0.5
-    assert build("dirichlet").C == 0.01
+    assert build("dirichlet", C=0.01).C == 0.01
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_name_builds_the_class_with_its_own_defaults(name):
+    assert build(name).get_params() == METHODS[name].calibrator().get_params()
 
 
 def test_names_on_the_command_line():
@@ -68,7 +74,7 @@ def test_all_leaves_out_what_is_not_installed(monkeypatch):
 
 def test_names_that_there_are_not():
     for name, meant in (
-        ("platt", "did you mean vector, which is Platt scaling where there are two classes?"),
+        ("sigmoid", "did you mean platt?"),
         ("vector-scaling", "did you mean vector?"),
         ("Isotonic_Regression", "did you mean isotonic?"),
         ("histogram binning", "did you mean histogram?"),
@@ -97,3 +103,8 @@ def test_methods_that_count_samples_need_whole_weights():
     found = counting_samples(ALL, np.array([1.0, 0.5]))
     assert [method.name for method in found] == ["venn-abers", "structured-matrix"]
     assert counting_samples(ALL, np.array([1.0, 2.0])) == counting_samples(ALL, None) == []
+
+
+def test_methods_for_two_classes():
+    assert [method.name for method in for_two_classes(ALL, 3)] == ["platt"]
+    assert for_two_classes(ALL, 2) == []

@@ -17,6 +17,7 @@ from focal_lib.calibration.methods import DEFAULT, METHODS
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 from focal_lib.cli import main
 from focal_lib.cli.calibrate import progress_line
+from focal_lib.theory import focal_logit
 from focal_lib.tool.report.report import FILES
 
 FAST = "--methods", "temperature,vector", "--resamples", "50"
@@ -200,6 +201,27 @@ def test_export(run, saved):
     refused = run("export", folder / "h.json", "--out", folder / "h.onnx")
     assert refused.exit_code == 1
     assert "HistogramBinning has none" in refused.output
+
+
+def test_the_way_back_from_focal_loss_needs_no_calibrator(run, tmp_path):
+    scores = np.array([-2.0, 0.0, 3.0])
+    np.save(tmp_path / "s.npy", scores)
+    done = run("export", "--gamma", 2, "--class-weights", 0.25, "--out", tmp_path / "c.json")
+    assert done.output == f"FocalProbabilities, 2 classes -> {tmp_path / 'c.json'}\n"
+    assert run("apply", tmp_path / "c.json", tmp_path / "s.npy", "--out", tmp_path / "p.npy").exit_code == 0
+    np.testing.assert_allclose(np.load(tmp_path / "p.npy"), expit(focal_logit(scores, 2.0) + np.log(3)), rtol=1e-12)
+    for options, said in (
+        ((), "give a calibrator, or --gamma and --class-weights"),
+        (("--gamma", 2), "give a calibrator, or --gamma and --class-weights"),
+        ((tmp_path / "c.json", "--gamma", 2, "--class-weights", 0.25), "give a calibrator, or"),
+        (("--gamma", 2, "--class-weights", "1,x"), "must be numbers with commas between. Got '1,x'"),
+        (("--gamma", 2, "--class-weights", "1,0"), "class_weights must be positive and finite"),
+        (("--gamma", -1, "--class-weights", "1,1"), "-1.0 is not in the range x>=0"),
+    ):
+        refused = run("export", *options, "--out", tmp_path / "none.json")
+        assert refused.exit_code != 0
+        assert said in refused.output
+    assert not (tmp_path / "none.json").exists()
 
 
 # --- what a file holds ----------------------------------------------------------------------

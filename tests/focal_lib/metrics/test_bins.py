@@ -1,5 +1,7 @@
 """Binned errors against slow definitions; torchmetrics and netcal as second opinions."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -13,6 +15,7 @@ from focal_lib.metrics.bins import (
     adaptive_ece,
     adaptive_ece_of,
     assign_bins,
+    binned,
     classwise_ece,
     ece,
     ece_of,
@@ -62,21 +65,77 @@ def test_next_to_an_edge_too_the_bin_is_that_of_a_search(n_bins, kind):
     values = np.concatenate([*found, np.random.default_rng(0).random(1000).astype(kind)])
     edges = np.arange(1, n_bins) / n_bins
     np.testing.assert_array_equal(_width_index(values, edges), np.searchsorted(edges, values.astype(np.float64)))
-    np.testing.assert_array_equal(assign_bins(values, n_bins, "width"), np.searchsorted(edges, values))
+    np.testing.assert_array_equal(assign_bins(values, n_bins), np.searchsorted(edges, values))
 
 
-def stable_runs(values, n_bins):
-    """Runs of the sorted values, those that tie in their order."""
-    index = np.empty(len(values), int)
-    for b, part in enumerate(np.array_split(np.argsort(values, kind="stable"), n_bins)):
-        index[part] = b
-    return index
+def slow_sums(confidence, values, n_bins):
+    """Sums over runs of the sorted confidences of values that are means over the samples that tie."""
+    tied = np.array([values[confidence == c].mean() for c in confidence])
+    return [tied[part].sum() for part in np.array_split(np.argsort(confidence), n_bins)]
 
 
-@given(st.lists(st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]), min_size=1, max_size=60), st.integers(1, 12))
-def test_ties_fill_the_bins_in_the_order_of_samples(values, n_bins):
-    confidence = np.array(values)
-    np.testing.assert_array_equal(assign_bins(confidence, n_bins, "mass"), stable_runs(confidence, n_bins))
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]), st.booleans()), min_size=1, max_size=60),
+    st.integers(1, 12),
+)
+def test_tied_samples_are_averaged_over_their_orders(samples, n_bins):
+    confidence, correct = np.array(samples).T
+    bins = binned(confidence, n_bins, "mass")
+    np.testing.assert_allclose(bins.total(correct), slow_sums(confidence, correct, n_bins), atol=1e-12)
+    assert bins.total().tolist() == pytest.approx([len(p) for p in np.array_split(confidence, n_bins)])
+    expected = np.abs(slow_sums(confidence, confidence - correct, n_bins)).sum() / len(confidence)
+    assert adaptive_ece_of(confidence, correct, n_bins) == pytest.approx(expected, abs=1e-15)
+    weighted = adaptive_ece_of(confidence, correct, n_bins, np.ones(len(confidence)))
+    assert weighted == pytest.approx(expected, abs=1e-15)
+
+
+def test_the_mean_over_all_orders_of_rows():
+    """Sums of bins in which the tied fill in the order of the rows, averaged over the 720 orders of six rows."""
+    confidence, correct = np.array([0.6, 0.9, 0.6, 0.6, 0.9, 0.7]), np.array([1.0, 0, 0, 1, 1, 0])
+    orders = [list(order) for order in itertools.permutations(range(6))]
+    each = [
+        [correct[order][part].sum() for part in np.array_split(np.argsort(confidence[order], kind="stable"), 4)]
+        for order in orders
+    ]
+    np.testing.assert_allclose(binned(confidence, 4, "mass").total(correct), np.mean(each, axis=0), rtol=1e-12)
+
+
+def test_of_a_tree_of_three_leaves_the_order_of_rows_does_not_matter():
+    """It is calibrated. Filled in order of the rows, sorted by label, the bins would have an error of 28 per cent."""
+    rng = np.random.default_rng(0)
+    p = np.array([0.1, 0.3, 0.8])[rng.integers(0, 3, 6000)]
+    y = (rng.random(6000) < p).astype(int)
+    orders = np.arange(6000), np.argsort(y, kind="stable"), np.argsort(-y, kind="stable"), rng.permutation(6000)
+    found = [adaptive_ece(p[order], y[order]) for order in orders]
+    assert found == pytest.approx([found[0]] * 4, rel=1e-12)
+    assert found[0] < 0.015
+    confidence = np.full(1000, 0.7)
+    assert adaptive_ece_of(confidence, (np.arange(1000) < 700).astype(float)) == pytest.approx(0, abs=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 20), st.sampled_from([1, 2, 15]))
+def test_whole_weights_are_repetitions(seed, n_bins, digits):
+    """A weight of 0 leaves the sample out; ties among the confidences and not."""
+    rng = np.random.default_rng(seed)
+    confidence, correct = rng.random(40).round(digits), rng.integers(0, 2, 40).astype(float)
+    weights = np.r_[rng.integers(0, 5, 39), 1]
+    many = np.repeat(confidence, weights), np.repeat(correct, weights)
+    for of in (ece_of, adaptive_ece_of):
+        assert of(confidence, correct, n_bins, weights) == pytest.approx(of(*many, n_bins), abs=1e-14)
+    for binning in ("width", "mass"):
+        one = reliability_bins_of(confidence, correct, n_bins, binning=binning, weights=weights)
+        other = reliability_bins_of(*many, n_bins, binning=binning)
+        assert one.count.tolist() == other.count.tolist()
+        for name in ("confidence", "accuracy"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-12)
+
+
+def test_the_band_of_weighted_bins_is_that_of_the_effective_number():
+    weights = np.repeat([1.0, 3.0], 50)
+    bins = reliability_bins_of(np.full(100, 0.8), np.ones(100), 1, weights=weights)
+    assert bins.count.tolist() == [200]
+    assert bins.effective.tolist() == [pytest.approx(200**2 / (50 + 450))]  # 80
+    assert [end.tolist() for end in bins.consistency()] == [[binom.ppf(q, 80, 0.8) / 80] for q in (0.025, 0.975)]
 
 
 @pytest.mark.parametrize("n", [1, 14, 15, 3000, 50_000])
@@ -90,7 +149,7 @@ def test_equal_mass_wherever_the_values_crowd(n):
         1 - 1e-9 * u,
         1e-9 * u,
         1e-300 * u,
-        0.5 + 1e-12 * u,
+        0.5 + 1e-9 * u,
         np.full(n, 0.5),
         np.r_[u[:half], np.ones(n - half)],
         np.r_[np.zeros(n - half), u[:half]],
@@ -98,7 +157,12 @@ def test_equal_mass_wherever_the_values_crowd(n):
         np.round(u, 2),
     ):
         for n_bins in (1, 15, 400):
-            np.testing.assert_array_equal(assign_bins(values, n_bins, "mass"), stable_runs(values, n_bins))
+            correct = rng.integers(0, 2, n).astype(float)
+            bins, runs = binned(values, n_bins, "mass"), np.array_split(np.sort(values), n_bins)
+            np.testing.assert_allclose(bins.total(values), [run.sum() for run in runs], rtol=1e-11)
+            np.testing.assert_allclose(bins.total(), [len(run) for run in runs], rtol=1e-12)
+            weighted = binned(values, n_bins, "mass", np.ones(n))
+            np.testing.assert_allclose(bins.total(correct), weighted.total(correct), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -117,7 +181,7 @@ def test_ties_at_one():
     p = np.repeat([[1.0, 0.0]], 50, axis=0)
     y = np.r_[np.zeros(40, int), np.ones(10, int)]
     assert ece(p, y) == pytest.approx(0.2)
-    assert adaptive_ece(p, y, 7) >= 0.2
+    assert adaptive_ece(p, y, 7) == pytest.approx(0.2)
 
 
 def test_class_gaps_of_parts_add_up(probs_and_labels):
@@ -174,7 +238,12 @@ def test_torchmetrics_and_netcal_agree(probs_and_labels):
         ([[1.5, -0.5]], [0], r"must lie in \[0, 1\]"),
         ([[0.5, 0.5]], [2], r"labels must lie in 0 ... 1. Got values from 2 to 2"),
         ([[0.5, 0.5]], [0.0], "labels must be integers. Got dtype float64"),
-        ([0.5, 0.5], [0], r"probs must have shape \(n, K\)"),
+        ([0.5, 0.5], [0], r"labels must have shape \(n,\) = \(2,\). Got \(1,\)"),
+        ([0.5, 1.2], [0, 1], r"probs \(n,\) must be probabilities of class 1, in \[0, 1\]. Got values from 0.5 to 1.2"),
+        ([0.5, np.nan], [0, 1], "Got values from nan to nan"),
+        ([0.5, 0.5], [0, 2], r"labels must lie in 0 ... 1. Got values from 0 to 2"),
+        ([[[0.5, 0.5]]], [0], r"probs must have shape \(n, K\), or \(n,\) for two classes. Got \(1, 1, 2\)"),
+        ([[0.3, 0.3, 0.4]], [True], "labels must be integers. Got dtype bool"),
         ([[np.nan, 0.5]], [0], "must be finite"),
     ],
 )

@@ -17,7 +17,7 @@ def drawn(rng, n=500, shift=0.0):
 def test_it_has_its_size():
     """Of calibrated models 5 % are rejected at 5 %, and the p-values are uniform."""
     rng = np.random.default_rng(0)
-    p = np.array([calibration_p_value_of(*drawn(rng, 200), draws=99) for _ in range(600)])
+    p = np.array([calibration_p_value_of(*drawn(rng, 200), draws=99, seed=run) for run in range(600)])
     assert (p <= 0.05).mean() == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 600))
     assert p.mean() == pytest.approx(0.5, abs=3 / np.sqrt(12 * 600))
 
@@ -61,6 +61,19 @@ def test_a_model_that_is_certain_and_right_is_calibrated():
     probs = np.eye(3)[np.arange(30) % 3]
     assert calibration_p_value(probs, np.arange(30) % 3) == 1.0
     assert calibration_p_value(probs, (np.arange(30) + 1) % 3) == 1 / 2001
+
+
+def test_tied_confidences_are_simulated_as_they_are_averaged():
+    """Of a constant classifier the 15 bins have one gap: the test is that of one bin, and has its size."""
+    rng = np.random.default_rng(0)
+    confidence, p_values = np.full(400, 0.7), []
+    for run in range(300):
+        correct = (rng.random(400) < 0.7).astype(float)
+        p_values.append(calibration_p_value_of(confidence, correct, draws=99, seed=run))
+        of_one = calibration_p_value_of(confidence, correct, 1, draws=99, seed=run)
+        assert p_values[-1] == pytest.approx(of_one, abs=1e-12)
+    assert np.mean(np.array(p_values) <= 0.05) == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 300))
+    assert np.mean(p_values) == pytest.approx(0.5, abs=3 / np.sqrt(12 * 300))
 
 
 def test_bad_input():

@@ -137,8 +137,8 @@ def test_no_noise_and_bad_input():
         ece_interval_of(np.empty(0), np.empty(0))
     with pytest.raises(ValueError, match="level must lie in"):
         ece_interval_of(np.ones(3), np.ones(3), level=95)
-    with pytest.raises(ValueError, match=r"probs must have shape \(n, K\). Got \(3,\)"):
-        ece_interval(np.ones(3), np.ones(3, int))
+    with pytest.raises(ValueError, match=r"probs must have shape \(n, K\), or \(n,\) for two classes. Got \(\)"):
+        ece_interval(np.ones(()), np.ones(3, int))
 
 
 def test_luck_shows_no_more_than_the_samples_can():

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from scipy import special
 from scipy.special import softmax
 
 from focal_lib.calibration import TemperatureScaling, load_calibrator, save_calibrator
@@ -243,3 +244,60 @@ def test_what_a_calibrator_was_fitted_on_is_no_test_of_it(overconfident):
     fit = TemperatureScaling().fit(overconfident.logits, overconfident.labels)
     assert "only if these are others than it was fitted on" in check(overconfident, 0.05, calibrator=fit).words
     assert "fitted on" not in check(overconfident, 0.05).words
+
+
+# --- two classes ---------------------------------------------------------------------------
+
+
+def rare_events(n, seed, times=1.0, prevalence=0.01):
+    """Probabilities of an event of about this prevalence, `times` what is true, and outcomes."""
+    rng = np.random.default_rng(seed)
+    true = special.expit(rng.normal(size=n) + special.logit(prevalence) - 0.5)
+    return np.minimum(times * true, 0.999), (rng.random(n) < true).astype(int)
+
+
+def test_a_model_that_promises_too_many_events_fails_whose_top_label_is_right():
+    """As trees trained with scale_pos_weight: nearly every 'no' is right, and a .33 is a .1."""
+    rng = np.random.default_rng(0)
+    true = special.expit(rng.normal(size=8000) - 2.6)
+    label = (rng.random(8000) < true).astype(int)
+    weighted = true * 5 / (true * 5 + 1 - true)  # odds times five
+    for scores in (weighted, np.stack([1 - weighted, weighted], 1)):
+        found = check((scores, label), 0.05, given="probs")
+        assert (found.outcome, found.metric) == (Outcome.FAIL, "positive-ece")
+        assert found.value == pytest.approx(100 * (weighted.mean() - label.mean()), abs=0.5)
+        assert "its probabilities are too high on the whole" in found.words
+    assert check((weighted, label), 0.15, metric="ece", given="probs").outcome == Outcome.PASS
+
+
+@pytest.mark.parametrize("prevalence", [0.01, 0.001])
+@pytest.mark.parametrize("times", [1.0, 2.5])
+def test_a_limit_that_a_model_without_events_would_keep_does_not_pass(prevalence, times):
+    data = rare_events(40_000, 1, times, prevalence)
+    coarse = check(data, 0.02, given="probs")
+    assert coarse.outcome == Outcome.INVESTIGATE
+    assert "a model that expects none would keep it" in coarse.words
+    ratio = check(data, 0.5, metric="observed-expected", given="probs")
+    assert ratio.outcome == (Outcome.PASS if times == 1 else Outcome.FAIL)
+    none = np.full(40_000, 1e-6), data[1]
+    assert check(none, 0.02, given="probs").outcome == Outcome.INVESTIGATE
+    of_none = check(none, 0.5, metric="observed-expected", given="probs", force=True)
+    assert of_none.outcome == Outcome.FAIL
+
+
+def test_of_rare_events_a_calibrated_model_passes_and_hardly_ever_fails():
+    outcomes = [check(rare_events(20_000, seed), 0.004, given="probs").outcome for seed in range(10)]
+    assert set(outcomes) == {Outcome.PASS}
+    failed = sum(check(rare_events(2000, seed), 0.0, given="probs").outcome == Outcome.FAIL for seed in range(40))
+    assert failed <= 5
+
+
+def test_metrics_of_an_event_are_of_two_classes():
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=(500, 3))
+    y = (z + rng.gumbel(size=z.shape)).argmax(1)
+    with pytest.raises(
+        ValueError, match=r"positive-ece is of two classes, ece or adaptive-ece of more\. Got 3 classes"
+    ):
+        check((z, y), 0.1, metric="positive-ece")
+    assert check((z, y), 0.1).metric == "ece"

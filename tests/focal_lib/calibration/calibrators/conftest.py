@@ -5,6 +5,7 @@ import pytest
 from scipy.special import softmax
 from sklearn.base import clone
 
+from focal_lib.calibration.calibrators.ensemble_temperature import EnsembleTemperatureScaling
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import (
@@ -26,17 +27,19 @@ METHODS = {
     "temperature": TemperatureScaling(),
     "temperature, ece": TemperatureScaling("ece", temperatures=FEW["temperatures"]),
     "temperature, adaptive ece": TemperatureScaling("adaptive-ece", temperatures=FEW["temperatures"]),
+    "ensemble temperature": EnsembleTemperatureScaling(),
     "focal, newton": FocalTemperatureScaling("nll", "newton", shrinkage=3.0),
     "focal, nll on the grid": FocalTemperatureScaling("nll", "grid", **FEW),
     "focal, adaptive ece": FocalTemperatureScaling("adaptive-ece", "grid", shrinkage=3.0, **FEW),
     "focal, ece on a line": FocalTemperatureScaling("ece", "line", **FEW),
-    "vector": VectorScaling(1e-3),
-    "matrix": MatrixScaling(1e-3),
+    "vector": VectorScaling(),
+    "matrix": MatrixScaling(),
     "histogram": HistogramBinning(),
     "histogram, mass": HistogramBinning(6, "mass"),
     "isotonic": IsotonicCalibration(),
     "beta": BetaCalibration(),
-    "dirichlet": DirichletCalibration(tol=1e-10),
+    "dirichlet": DirichletCalibration(),
+    "dirichlet, ridge": DirichletCalibration(C=1.0, tol=1e-10),
     "venn-abers": VennAbersCalibration(),
     "structured-matrix": StructuredMatrixScaling(),
 }

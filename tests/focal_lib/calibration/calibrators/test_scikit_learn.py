@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
-from focal_lib.calibration.calibrators.linear import VectorScaling
+from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.seen_classes import DirichletCalibration
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
@@ -19,7 +19,16 @@ CALIBRATORS = [
     FocalTemperatureScaling("adaptive-ece", gammas=(-0.5, 0.0, 1.0), temperatures=(0.5, 1.0, 2.0)),
     *(
         METHODS[name]
-        for name in ("as given", "temperature", "focal, newton", "vector", "matrix", "histogram", "isotonic")
+        for name in (
+            "as given",
+            "temperature",
+            "ensemble temperature",
+            "focal, newton",
+            "vector",
+            "matrix",
+            "histogram",
+            "isotonic",
+        )
     ),
     *(METHODS[name] for name in ("beta", "dirichlet", "venn-abers", "structured-matrix")),
 ]
@@ -35,11 +44,11 @@ OTHER_COLUMNS = dict.fromkeys(
     "three classes and two columns: the columns of a calibrator are the scores of the classes",
 )
 
-INEXACT = {"check_sample_weight_equivalence_on_dense_data": "scikit-learn's LogisticRegression stops short of 1e-7"}
+INEXACT = {"check_sample_weight_equivalence_on_dense_data": "L-BFGS stops short of 1e-7"}
 
 
 def known_failures(estimator):
-    return OTHER_COLUMNS | (INEXACT if isinstance(estimator, DirichletCalibration) else {})
+    return OTHER_COLUMNS | (INEXACT if isinstance(estimator, DirichletCalibration | MatrixScaling) else {})
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -107,10 +116,9 @@ def test_columns_named_in_another_order_than_the_labels(synthetic_logits):
         (np.array([["a", "b"], ["c", "d"]]), ValueError, "bytes/strings"),
         (np.array([[{}, 1], [1, 2]], dtype=object), TypeError, "float"),
         (np.eye(2) + 1j, ValueError, "Complex data not supported"),
-        (np.array([1.0, -1.0]), ValueError, "Reshape your data"),
+        (np.array(["a", "b"]), ValueError, "Reshape your data"),
         (np.eye(2) * 1e300, ValueError, r"size between 1e-100 and 1e\+25: scale them. Got 1e\+300"),
         (np.eye(2) * 1e-300, ValueError, r"size between 1e-100 and 1e\+25: scale them. Got 1e-300"),
-        (torch.tensor([1.0, -1.0]), ValueError, r"decision values d make two columns, np.stack\(\[-d, d\], axis=1\)"),
     ],
 )
 def test_logits_that_are_refused(z, error, message):
@@ -118,10 +126,27 @@ def test_logits_that_are_refused(z, error, message):
         TemperatureScaling().fit(z, np.array([0, 1]))
 
 
-def test_two_columns_of_decision_values_are_a_slope(synthetic_logits):
-    """What the refusal of one column recommends: sigmoid(d / T)."""
+def test_scores_of_one_class_are_its_log_odds(synthetic_logits):
+    """(n,) of every kind is the two columns 0 and the score; its temperature is logistic regression's slope."""
     z, y = synthetic_logits(2000, 2)
     d = z[:, 1] - z[:, 0]
-    fit = TemperatureScaling().fit(np.stack([-d, d], axis=1) / 2, y)
+    fit = TemperatureScaling().fit(d, y)
     slope = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(d[:, None], y).coef_[0, 0]
     assert 1 / fit.temperature_ == pytest.approx(slope, rel=1e-5)
+    expected = fit.predict_proba(np.stack([0 * d, d], 1))
+    lazy = pytest.importorskip("dask.array").from_array(d, chunks=700)
+    for kind in (d, list(d), pd.Series(d), torch.from_numpy(d), lazy):
+        other = TemperatureScaling().fit(kind, y)
+        assert other.temperature_ == pytest.approx(fit.temperature_, rel=1e-12)
+        np.testing.assert_allclose(np.asarray(other.predict_proba(kind)), expected, atol=1e-12)
+    half = TemperatureScaling().fit(torch.from_numpy(d).bfloat16(), y)
+    assert half.temperature_ == pytest.approx(fit.temperature_, rel=0.02)
+    named = TemperatureScaling().fit(d, np.array(["no", "yes"])[y])
+    assert named.predict(d[:5]).tolist() == np.array(["no", "yes"])[(d[:5] > 0).astype(int)].tolist()
+    three = TemperatureScaling().fit(*synthetic_logits(50, 3))
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        three.predict_proba(d)
+    with pytest.raises(ValueError, match=r"labels must lie in 0 \.\.\. 1"):
+        TemperatureScaling().fit(d, np.arange(len(d)) % 3)
+    with pytest.warns(UserWarning, match="looks like probabilities"):
+        TemperatureScaling().fit(1 / (1 + np.exp(-d)), y)

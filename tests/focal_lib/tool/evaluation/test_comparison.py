@@ -14,6 +14,7 @@ from focal_lib.metrics.scores import brier, nll
 from focal_lib.tool.evaluation import comparison
 
 MATRIX, VECTOR = Method("matrix", "nll"), Method("vector", "nll")
+BY_ECE = Method("focal-temperature", "adaptive-ece")
 
 
 def built(*methods):
@@ -22,9 +23,9 @@ def built(*methods):
 
 @pytest.fixture(scope="module")
 def held_out(draw_logits):
-    """Evaluation of the default methods, and the test set."""
+    """Evaluation of four methods, and the test set."""
     validation, test = draw_logits(500, 2.0, seed=3), draw_logits(500, 2.0, seed=4)
-    return comparison.hold_out(validation, test, {method: build(*method) for method in DEFAULT}), test
+    return comparison.hold_out(validation, test, {method: build(*method) for method in (*DEFAULT, BY_ECE)}), test
 
 
 def test_metrics_have_intervals_and_are_those_of_the_probabilities(held_out):
@@ -37,7 +38,7 @@ def test_metrics_have_intervals_and_are_those_of_the_probabilities(held_out):
     assert set(table["metric"]) - set(inside["metric"]) == {"smooth-ece"}
     errors = table[(table["metric"] == "error") & ~table["method"].eq("vector")]
     assert errors["value"].nunique() == 1  # temperatures do not change which class is on top
-    for method in (VECTOR, DEFAULT[2]):
+    for method in (VECTOR, BY_ECE):
         probs = evaluation.fits[method].predict_proba(test.logits)
         own = table[(table["method"] == method.name) & (table["objective"] == method.objective)]
         for name, value in zip(own["metric"], own["value"], strict=True):

@@ -8,16 +8,17 @@ import pytest
 from scipy.special import softmax
 
 from focal_lib.calibration.logit_sets import LogitSet
-from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build, installed
+from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, Method, build, installed
 from focal_lib.metrics.scores import SampleScores
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.evaluation.comparison import Evaluation, differences, hold_out
-from focal_lib.tool.evaluation.recommendation import advise
+from focal_lib.tool.evaluation.recommendation import advise, calibration_p
 from focal_lib.tool.report.summary import describe_cautions, describe_fits, describe_theory
 from reproduction.studies.advice.power import population_with_gain
 from reproduction.studies.advice.rates import made_up_population
 
-FOCAL, BY_ECE, VECTOR = Method("focal-temperature", "nll"), Method("focal-temperature", "adaptive-ece"), DEFAULT[3]
+FOCAL, VECTOR = Method("focal-temperature", "nll"), Method("vector", "nll")
+BY_ECE = Method("focal-temperature", "adaptive-ece")
 BY_NLL = TEMPERATURE, FOCAL, VECTOR  # quick to fit
 
 
@@ -54,15 +55,46 @@ def test_focal_temperature_where_it_is_the_truth(judge):
 
 
 def test_calibrated_logits_are_left_alone(judge):
-    advice = judge(1.0, 0.0, seed=5)[2]
-    assert advice.method is None
-    assert "Leave the logits as they are" in advice.words
+    for seed in range(5, 11):
+        evaluation, _, advice = judge(1.0, 0.0, seed=seed)
+        scores = evaluation.scores
+        lower = scores[TEMPERATURE].log_loss.mean() < scores[AS_GIVEN].log_loss.mean()
+        assert advice.method == (TEMPERATURE if lower else None)
+        assert advice.words.startswith("Use temperature scaling: by the est" if lower else "Leave the logits as they")
 
 
 def test_too_few_samples_leave_it_open(judge):
-    advice = judge(1.0, 0.0, n=100)[2]
-    assert advice.method is None
-    assert "Whether a method gains 0.5% of the NLL or Brier score is left open by the 100 samples" in advice.words
+    found = [judge(1.0, 0.0, n=100, seed=seed)[2] for seed in range(6)]
+    assert {advice.method for advice in found} <= {TEMPERATURE, None}
+    assert any("gains 0.5% of the NLL or Brier score is left open by the 100 samples" in a.words for a in found)
+
+
+def test_where_hardly_an_error_is_seen_the_logits_are_not_left_alone():
+    """A temperature with its prior saves some of what an overconfident model loses, though no sample shows it."""
+    population, lost = made_up_population("overconfident, rarely wrong", 10), {AS_GIVEN: [], TEMPERATURE: []}
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        found = hold_out(population.draw(60, rng), population.draw(60, rng), {TEMPERATURE: build(*TEMPERATURE)})
+        assert advice_on(found).method == TEMPERATURE
+        log_p = found.fits[TEMPERATURE].predict_log_proba(population.logits)
+        lost[TEMPERATURE].append(population.scores(log_p)[0])
+        lost[AS_GIVEN].append(population.scores(np.log(softmax(population.logits, axis=1)))[0])
+    assert np.mean(lost[TEMPERATURE]) < np.mean(lost[AS_GIVEN])
+
+
+def test_what_is_not_shown_to_be_off_is_kept_rather_than_what_is(draw_logits):
+    """A bias of class 1, which no temperature mends: shown to be off after it, though vector's gain is small."""
+    data = draw_logits(8000, 1.0, classes=2)
+    shifted = LogitSet(data.logits + np.array([0.0, 0.3]), data.labels)
+    half = np.arange(8000) % 2 == 0
+    sets = shifted.take(np.flatnonzero(half)), shifted.take(np.flatnonzero(~half))
+    evaluation = hold_out(*sets, {method: build(*method) for method in (TEMPERATURE, VECTOR)})
+    table = differences(evaluation)
+    off = {method: calibration_p(evaluation, method) for method in (TEMPERATURE, VECTOR)}
+    advice = advise(evaluation, table, relevant=0.5)  # too small for its interval
+    assert (advice.method == VECTOR) == (off[TEMPERATURE] < 0.05 <= off[VECTOR])
+    assert advice.method == VECTOR
+    assert "it is shown that the probabilities are off" in advice.words
 
 
 def test_an_infinite_nll_is_said_and_not_recommended(judge):
@@ -109,8 +141,7 @@ def scores(log_loss, brier=0.3, n=4000, seed=0):
     """Means as said, the noise of a sample the same for every method but for a tenth."""
     shared, own = np.random.default_rng(0).normal(size=n), np.random.default_rng(seed).normal(size=n)
     noise = 0.1 * (shared - shared.mean()) + 0.01 * (own - own.mean())
-    ones = np.full(n, 0.8)
-    return SampleScores(ones, np.ones(n), log_loss + noise, brier + noise / 10)
+    return SampleScores(np.full(n, 0.8), (np.arange(n) % 5 > 0).astype(float), log_loss + noise, brier + noise / 10)
 
 
 class Possible(NamedTuple):
@@ -177,7 +208,7 @@ def test_a_first_method_that_harms_is_left_out_and_a_good_one_found():
     evaluation = made_up(given=scores(1.0), first=scores(1.1, seed=1), focal=scores(0.9, seed=2))
     advice = advice_on(evaluation)
     assert advice.method == FOCAL
-    assert advice.words.startswith("Use focal-temperature rather than the logits as given: ")
+    assert advice.words.startswith("Use focal-temperature rather than ")
     worse = made_up(given=scores(1.0), first=scores(1.1, seed=1), focal=scores(1.05, seed=2))
     assert advice_on(worse).method is None
 
@@ -202,9 +233,7 @@ def test_a_richer_method_is_not_recommended_for_being_surer_than_the_simplest():
     evaluation = made_up(given=scores(1.0), first=wide, focal=scores(0.95, seed=2))
     advice = advice_on(evaluation)
     assert advice.method == TEMPERATURE
-    assert "focal-temperature, of which a gain is shown" in advice.words
-    richer = made_up(given=scores(1.0), first=wide, focal=scores(0.8, brier=0.29, seed=2))
-    assert advice_on(richer).method == FOCAL
+    assert "which is not shown" in advice.words
 
 
 def test_a_relevant_share_is_checked():
@@ -246,25 +275,29 @@ def moving(evaluation, together):
     return replace(evaluation, by_label=of)
 
 
+def shows_a_gain(evaluation):
+    return "with 95 % by at least" in advice_on(evaluation).words
+
+
 @pytest.mark.parametrize("classes", [2, 10])
 def test_a_gain_is_seen_in_150_groups_of_independent_labels(classes):
     """As without groups; were the labels of each group one, hardly ever."""
     seen = as_one = alone = 0
     for found in evaluated(population_with_gain("temperature", 0.07, classes), 150, 0.0, 12):
-        seen += advice_on(found).method == TEMPERATURE
-        as_one += advice_on(moving(found, 10.0)).method == TEMPERATURE
+        seen += shows_a_gain(found)
+        as_one += shows_a_gain(moving(found, 10.0))
         parts = tuple((fits, LogitSet(data.logits, data.labels)) for fits, data in found.parts)
-        alone += advice_on(replace(moving(found, 1.0), parts=parts)).method == TEMPERATURE
+        alone += shows_a_gain(replace(moving(found, 1.0), parts=parts))
         assert found.by_label[TEMPERATURE, AS_GIVEN].together < 2
     assert seen >= alone - 1 >= 9
     assert as_one <= 3
 
 
 @pytest.mark.parametrize("truth", ["calibrated", "calibrated, rarely wrong"])
-def test_calibrated_logits_are_left_alone_though_labels_of_a_group_move_together(truth):
+def test_no_gain_is_shown_of_calibrated_logits_though_labels_of_a_group_move_together(truth):
     population, known, missed = made_up_population(truth, 2), 0, 0
     for found in evaluated(population, 50, 0.3, 15):
-        assert advice_on(found).method is None
+        assert not shows_a_gain(found)
         known += np.isfinite(missing(found, population))
         missed += missing(found, population) == 1
     assert known >= 12
@@ -275,7 +308,7 @@ def test_as_independent_the_rare_errors_of_a_group_would_be_taken_for_many():
     """Samples ten times over: with the design effect intervals hold the truth, without it they miss it often."""
     population, missed, independent = made_up_population("calibrated, rarely wrong", 2), 0, 0
     for found in evaluated(population, 150, None, 25):
-        assert advice_on(found).method is None
+        assert not shows_a_gain(found)
         missed += missing(found, population) == 1
         independent += missing(moving(found, 1.0), population) == 1
     assert missed <= 1
@@ -312,11 +345,12 @@ def test_labels_that_are_one_of_a_whole_group_count_as_one():
 def test_the_sentence_counts_groups():
     rng, population = np.random.default_rng(0), made_up_population("calibrated", 2)
     samples = [in_groups(population, 40, 10, 0.0, rng) for _ in range(2)]
-    found = hold_out(*samples, {TEMPERATURE: build(*TEMPERATURE)})
-    assert "is left open by the 40 groups to test on: temperature may gain" in advice_on(found).words
+    methods = {method: build(*method) for method in (TEMPERATURE, VECTOR)}
+    found = hold_out(*samples, methods)
+    assert "is left open by the 40 groups to test on: vector may gain" in advice_on(found).words
     unknown = Possible({"nll": (np.nan, np.nan), "brier": (np.nan, np.nan)})
     few = replace(found, by_label=dict.fromkeys(found.by_label, unknown))
     assert advice_on(few).words.endswith("is left open: 40 groups to test on hold too few errors to tell.")
     alone = LogitSet(samples[1].logits, samples[1].labels, groups=np.zeros(400, dtype=int))
-    only = hold_out(samples[0], alone, {TEMPERATURE: build(*TEMPERATURE)})
+    only = hold_out(samples[0], alone, methods)
     assert advice_on(only).words.endswith("is left open: all samples to test on are one group.")
