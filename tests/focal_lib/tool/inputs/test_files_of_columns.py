@@ -155,6 +155,11 @@ def test_text_in_parquet_that_is_no_utf_8(tmp_path):
         ("cat,dog,label\n1.5,0.2,0\n0.1,0.9,1\n0.3,abc,1\n", r"column dog, 'abc', sample 2 \(line 4\)\.$"),
         ('cat,dog,label\n\n"1.5",0.2,0\n\n0.3,0.1,1\n"0,3",1,1\n', r"column cat, '0,3', sample 2 \(line 6\)\.$"),
         ('"c\nat",dog,label\n1,2,0\n3,,1\n', r"none in column dog of sample 1 \(line 4\)"),
+        ("cat,dog,label\n1,2,0\n3,4,x\n", r"or numbers\. Got 'x' in column label, sample 1 \(line 3\), of x\.csv"),
+        ("cat,dog,label\n1,2,cat\n3,4,dgo\n", r"which are cat, dog, .* Got 'dgo' in column label, sample 1 \(line 3\)"),
+        ("cat,dog,label,w\n1,2,0,1\n3,4,1,much\n", r"column w, 'much', sample 1 \(line 3\)"),
+        ("cat,dog,label\n1,2,0\n3,inf,1\n", r"finite numbers\. Got inf in column dog, sample 1 \(line 3\)"),
+        ('cat,dog,label\n1,2,0\n3,"4,1\n', r"It is not: a quotation mark is not closed\."),
         ("cat,dog,label\n1,2,0\n3,4,1,5\n", r"sample 1 \(line 3\) has more cells than the header, 3"),
         (
             "# of model 3\ncat,dog,label\n1,2,0\n",
@@ -166,7 +171,7 @@ def test_text_in_parquet_that_is_no_utf_8(tmp_path):
 def test_the_cell_that_is_wrong_is_named(tmp_path, text, message):
     (tmp_path / "x.csv").write_text(text)
     with pytest.raises(ValueError, match=message):
-        read_logits(tmp_path / "x.csv")
+        read_logits(tmp_path / "x.csv", weights="w" if ",w" in text else None)
 
 
 def test_a_blank_first_line_and_commas_at_the_end_of_lines_are_no_harm(tmp_path):
