@@ -45,8 +45,13 @@ def check_target(path: Path, *inputs: Path, ending: str = "") -> None:
     Raises:
         FileExistsError: there is something else than a file, such as a device; or a link to itself.
         PermissionError: a file that may not be written to.
-        ValueError: the file is one of the inputs, or its name has another ending.
+        ValueError: the file is one of the inputs, or its name has another ending, or is too long.
     """
+    try:
+        os.lstat(part_of(path).with_name(f"{part_of(path).name}.old"))  # the longest name that is needed
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ValueError(f"the result must have a shorter name. Got {len(path.name):,} letters.") from None
     if path.exists():
         if not path.is_file():
             raise FileExistsError(f"{path} must be a file, or nothing yet. Got {_kind(path)}.")
@@ -296,8 +301,10 @@ def _left_behind(name: str, of_all: bool = False) -> re.Match[str] | None:
 def _remove_parts_of(path: Path) -> None:
     """What killed processes of this machine left of this file or folder."""
     for left in path.parent.glob(f".*@{glob.escape(path.name)}*"):
-        match = _left_behind(left.name)
-        if match and left.name[match.end() :] in (path.name, f"{path.name}.old"):
+        rest = left.name
+        while match := _left_behind(rest):  # of a part, too, where what writes it has parts of its own
+            rest = rest[match.end() :]
+        if rest != left.name and rest in (path.name, f"{path.name}.old"):
             shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
 
 

@@ -48,8 +48,8 @@ class FocalObjective:
 
         >>> objective = FocalObjective(gamma=2.0, class_weights=0.25)
         >>> gradient, hessian = objective(np.array([0, 1]), np.array([0.0, 0.0]))  # labels, raw scores
-        >>> gradient, hessian
-        (array([ 0.2237, -0.0746]), array([0.3356, 0.1119]))
+        >>> gradient.round(4).tolist(), hessian.round(4).tolist()
+        ([0.2237, -0.0746], [0.3356, 0.1119])
         >>> start = objective.initial_score([0, 0, 0, 1])
         >>> round(start, 4), round(float(objective.probabilities(start)), 4)
         (-0.8199, 0.25)

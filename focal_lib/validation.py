@@ -91,7 +91,7 @@ def check_labels(labels: Any, n: int, classes: int, *, name: str = "labels") -> 
         raise ValueError(f"{name} must have shape (n,) = ({n},). Got {shape}.")
     if n == 0:
         raise ValueError(f"{name} must not be empty. Got shape {shape}.")
-    if "int" not in str(labels.dtype):
+    if "int" not in getattr(labels.dtype, "name", str(labels.dtype)):  # of NumPy '>i8' has the name int64
         raise ValueError(f"{name} must be integers. Got dtype {labels.dtype}.")
     low, high = int(labels.min()), int(labels.max())
     if low < 0 or high >= classes:

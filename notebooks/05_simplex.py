@@ -145,6 +145,27 @@ arrow_fields(sparse, moved)
 explore("simplex")
 
 # %% [markdown]
+# (sec-class-weights)=
+# ## With class weights
+#
+# People who train with focal loss often weight the classes, by an $\alpha$ or because one is rare. The loss of a sample
+# is then $-a_y(1-q_y)^\gamma\log q_y$. Its mean is that of focal loss under other probabilities, $p'_k$ proportional to
+# $a_kp_k$, and the derivation above gives $p'$. So the way back takes one step more, a shift of log-probabilities:
+#
+# $$
+# p_k \propto \frac{w(q_k)}{a_k}, \qquad \log p = \operatorname{log\,softmax}\big(\log w(q) - \log a\big).
+# $$
+#
+# Resampled classes are weights, too, and so is a new prevalence ({ref}`page-in-your-project`). With three classes:
+
+# %%
+weights = [1, 2, 4]
+q = theory.weighted_focal_minimiser(p, 2.0, weights)
+back = {"map alone": theory.focal_log_probs(np.log(q), 2.0)}
+back["and the shift"] = theory.weighted_focal_log_probs(np.log(q), 2.0, weights)
+{"truth": p, "prediction": q.round(3)} | {name: np.exp(value).round(3) for name, value in back.items()}
+
+# %% [markdown]
 # ```{exercise}
 # :label: ex-simplex-second
 # Which second-largest classes rise? For three classes and $\gamma = 1$, look at distributions with top probability
@@ -166,6 +187,7 @@ explore("simplex")
 # * With three classes the highest probability does not fall and the lowest does not rise ($\gamma > 0$). The one
 #   between them can do either: that 'all others' fall is refuted.
 # * The temperatures in the caption of the paper's figure belong to other $\gamma$ than it says.
+# * Class weights shift the log-probabilities after the map by $-\log a_k$.
 # :::
 #
 # ## Verdict
@@ -186,6 +208,12 @@ show(
 
 # %% tags=["remove-input"]
 show("kk24.fig4_minimum", "kk24.fig4_shapes", "kk24.fig4_triangle", "kk24.fig4_ratio")
+
+# %% [markdown]
+# With class weights the minimiser, and a bound of the curvature that boosted trees need:
+
+# %% tags=["remove-input"]
+show("kk24.class_weights", "kk24.class_weights_search", "kk24.curvature_below")
 
 # %% tags=["remove-input"]
 show_rest("05_simplex")

@@ -25,10 +25,12 @@
 path: str = "results/cifar10-resnet8/598cf2a97b66ca1c/logits.npz"  # npz, npy, csv or parquet
 given: str = "logits"  # or log-probs, or probs
 labels: str = ""  # file of the labels, for npy
-share: float = None  # share of the samples to fit on, where the file has one set; none for half; in (0, 1)
-folds: int = 0  # number of cross-fitting folds, in place of a split of one set; 0 for the split; at least 0
+share: float = None  # share of the samples to fit on, where the file has one set; none for folds; in (0, 1)
+folds: int = None  # number of cross-fitting folds of one set; 0 for a split in halves; none for 5; at least 0
 seed: int = 0  # seed of the random split and of the bootstrap; at least 0
-methods: str = ""  # methods with commas between, such as vector,focal-temperature:adaptive-ece; or all; empty for four
+methods: str = (
+    ""  # methods with commas between, such as vector,focal-temperature:adaptive-ece; or all; empty for the default
+)
 shrinkage: float = 0.0  # precision of a prior that draws gamma towards 0, for few samples; at least 0
 resamples: int = 1000  # number of resamples of the bootstrap; at least 1
 relevant: float = 0.005  # smallest gain that matters, as a share of the NLL or Brier score; in [0, 1)

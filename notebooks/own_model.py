@@ -53,6 +53,7 @@ except OSError:  # its wheel takes OpenMP from the system
 
 # %% tags=["hide-input"]
 from focal_lib import metrics
+from focal_lib.boosting import FocalObjective
 from focal_lib.calibration import (
     FocalTemperatureScaling,
     TemperatureScaling,
@@ -61,7 +62,6 @@ from focal_lib.calibration import (
     save_calibrator,
     write_onnx,
 )
-from focal_lib.theory import focal_logit
 from focal_lib.tool import apply_to_scores, calibrate, method_table, read_logits
 from reproduction.checkout import ROOT
 from reproduction.pages.footer import foot
@@ -194,32 +194,21 @@ positive = apply_to_scores(report.calibrator, machine.decision_function(x_test))
 positive.shape, round(float(positive.mean()), 3), round(float(signs[2].mean()), 3)
 
 # %% [markdown]
-# Boosted trees can be trained with the focal loss as an objective of one's own. Their raw scores are then no logits:
-# where the expected loss is smallest the sigmoid of such a score is too near 1/2, and the focal calibration map (KK24
-# section 4.2) makes it the probability, without a sample to fit on. Trees that overfit are elsewhere, and the map,
-# which moves all away from 1/2, may make them worse. Where there are validation samples, `calibrate` is asked:
-
-# %%
-gamma = 3.0
-
-
-def focal_objective(truth, raw):
-    """First and second derivative of the focal loss by the raw score; trees need the second above 0."""
-    score = torch.from_numpy(raw).requires_grad_()
-    of_label = torch.where(torch.from_numpy(truth) > 0, score, -score)
-    loss = -(torch.sigmoid(-of_label) ** gamma) * nn.functional.logsigmoid(of_label)
-    (slope,) = torch.autograd.grad(loss.sum(), score, create_graph=True)
-    (curvature,) = torch.autograd.grad(slope.sum(), score)
-    return slope.detach().numpy(), curvature.clamp_min(1e-3).numpy()
+# Boosted trees can be trained with the focal loss as an objective of one's own ({ref}`page-in-your-project`). Their raw
+# scores are then no logits: where the expected loss is smallest the sigmoid of such a score is too near 1/2, and the
+# focal calibration map (KK24 section 4.2) makes it the probability, without a sample to fit on. Trees that overfit are
+# elsewhere, and the map, which moves all away from 1/2, may make them worse. Where there are validation samples,
+# `calibrate` is asked:
 
 
 # %%
 def compare_scores_of_trees():
     """NLL and ECE of what can be made of the raw scores."""
-    trees = LGBMClassifier(objective=focal_objective, n_jobs=1, verbose=-1, random_state=seed).fit(x_train, signs[0])
+    objective = FocalObjective(gamma=3.0)
+    trees = LGBMClassifier(objective=objective, n_jobs=1, verbose=-1, random_state=seed).fit(x_train, signs[0])
     raw_val, raw = (trees.predict(inputs, raw_score=True) for inputs in (x_val, x_test))
     of_trees = calibrate((raw_val, signs[1]), "temperature", resamples=200)
-    found = {"sigmoid": expit(raw), "focal calibration map": expit(focal_logit(raw, gamma))}
+    found = {"sigmoid": expit(raw), "focal calibration map": objective.probabilities(raw)}
     found[f"advice of calibrate: {of_trees.kept.label}"] = apply_to_scores(of_trees.calibrator, raw)
     rows = {}
     for name, p in found.items():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,7 @@ def parse_parameters(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return found
 
 
+_LONGEST, _MOST_VALUES, _SHOWN = 2**20, 20_000, 400
 _NO_YAML = (yaml.YAMLError, AttributeError, KeyError, ValueError, RecursionError)  # of tags that do not fit, and loops
 
 
@@ -47,12 +48,14 @@ def read_yaml(text: str) -> Any:
     """The content of a YAML text, numbers as people write them.
 
     Raises:
-        ValueError: no YAML, or a key that stands twice in one mapping.
+        ValueError: no YAML, more than 1 MB or 20,000 values, or a key that stands twice in one mapping.
     """
+    if len(text) > _LONGEST:
+        raise ValueError(f"must be YAML of at most {_LONGEST:,} letters. Got {len(text):,}.")
     try:
         return yaml.load(text, _Loader)
     except _NO_YAML as error:
-        raise ValueError(f"must be YAML. Got {' '.join(str(error).split())}.") from None
+        raise ValueError(f"must be YAML. Got {' '.join(str(error).split())[:_SHOWN]}.") from None
 
 
 _ENDS = re.compile(r"in (?P<left>[\[(])(?P<low>[^,]+), (?P<high>[^\])]+)(?P<right>[\])])")
@@ -94,12 +97,31 @@ class _Loader(yaml.SafeLoader):
     """PyYAML's safe loader with the scalars of YAML 1.2, and Python's None, True and False; a key stands once."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012 - PyYAML's own name, filled below
+    values = 0
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        if twice := [key for i, key in enumerate(keys) if key in keys[:i]]:
-            raise yaml.YAMLError(f"the key {twice[0]} twice in one mapping")
+        seen = set()
+        for node_of_key, _ in node.value:
+            key = self.construct_object(node_of_key, deep=True)
+            if not isinstance(key, Hashable):
+                break  # PyYAML says so
+            if key in seen:
+                raise yaml.YAMLError(f"the key {key} twice in one mapping")
+            seen.add(key)
         return super().construct_mapping(node, deep)
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """Count the values that a node stands for: a few lines of aliases may be millions of them, or have no end."""
+        before, is_alias = self.values, self.check_event(yaml.AliasEvent)
+        node: Any = super().compose_node(parent, index)
+        if is_alias and not hasattr(node, "values"):
+            raise yaml.YAMLError("an alias within what it stands for")
+        self.values += node.values if is_alias else 1
+        if self.values > _MOST_VALUES:
+            raise yaml.YAMLError(f"more than {_MOST_VALUES:,} values")
+        if not is_alias:
+            node.values = self.values - before
+        return node
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         return int(str(self.construct_scalar(node)).replace("_", ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 try:
@@ -10,26 +11,44 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-_LIMITS = (  # of a container: its limit and what it uses, of version 2 of control groups and of version 1
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-)
+_MOUNT, _OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+# files of a control group, version 2 and 1: limits, what is used, what of that are cached files that can go
+_VERSION_2 = ("memory.max", "memory.high"), "memory.current", "inactive_file "
+_VERSION_1 = ("memory.limit_in_bytes",), "memory.usage_in_bytes", "total_inactive_file "
 
 
 def available_memory() -> int:
     """Bytes available to this process: the machine's, or fewer under a container's or a process limit."""
-    found = [_of_machine()]
-    for limit, used in _LIMITS:
-        try:
-            found.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
-        except (OSError, ValueError):  # no container, or 'max'
-            continue
+    found = [_of_machine(), *_of_groups(_MOUNT, _OWN_GROUP)]
     statm = Path("/proc/self/statm")
     if resource is not None and statm.exists():  # Linux
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
             found.append(most - int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE"))
     return max(0, min(found))
+
+
+def _of_groups(mount: Path, own: Path) -> Iterator[int]:
+    """What is left to each control group that this process is in, from its own up to the one that is mounted."""
+    try:
+        lines = [line.split(":", 2) for line in own.read_text().splitlines()]
+    except (OSError, ValueError):  # not Linux
+        return
+    for _, kinds, path in lines:
+        if kinds and "memory" not in kinds.split(","):
+            continue
+        (limits, used, of_files), root = (_VERSION_1, mount / "memory") if kinds else (_VERSION_2, mount)
+        inside = root / path.lstrip("/")
+        for group in (inside, *inside.parents):
+            for limit in limits:
+                try:
+                    left = int((group / limit).read_text()) - int((group / used).read_text())
+                    stat = (group / "memory.stat").read_text().splitlines()
+                    yield left + sum(int(line.split()[1]) for line in stat if line.startswith(of_files))
+                except (OSError, ValueError):  # no limit, 'max', or a container's path, which is mounted as the root
+                    continue
+            if group == root:
+                break
 
 
 def _of_machine() -> int:

@@ -92,7 +92,8 @@ DEFAULT = tuple(
     Method(name, "nll")
     for name in ("temperature", "focal-temperature", "ensemble-temperature", "platt", "vector", "structured-matrix")
 )
-_MATRIX_BY_DEFAULT = 200  # classes
+# of the methods of the default: classes of a matrix, samples a class of what has parameters for each, logits
+_MATRIX_BY_DEFAULT, _SAMPLES_A_CLASS, _FOCAL_BY_DEFAULT = 200, 5, 2_000_000
 ALL = (*DEFAULT, *(Method(name, METHODS[name].first) for name in METHODS if name not in dict(DEFAULT)))
 
 
@@ -208,19 +209,22 @@ def counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> l
     return [method for method in methods if method.name in METHODS and METHODS[method.name].counts_samples]
 
 
-def not_of(methods: Iterable[Method], classes: int, *, default: bool = False) -> list[Method]:
+def not_of(methods: Iterable[Method], samples: int, classes: int, *, default: bool = False) -> list[Method]:
     """The methods for two classes only, if there are more.
 
     Args:
-        default: also those that are not fitted unless they are named: vector scaling of two classes, which is Platt's,
-            and structured matrix scaling without its package, or of more than 200 classes.
+        default: also those that are not fitted unless they are named. Vector and structured matrix scaling of two
+            classes, which have Platt's, or of fewer than five samples a class; structured matrix scaling without its
+            package, or of more than 200 classes; focal temperature scaling of more than 2,000,000 logits.
     """
-    found = [m for m in methods if classes > 2 and m.name in METHODS and METHODS[m.name].only_two]
-    if default:
-        found += [m for m in methods if m.name == "vector" and classes == 2]
-        matrix = classes <= _MATRIX_BY_DEFAULT and importlib.util.find_spec(METHODS["structured-matrix"].needs)
-        found += [m for m in methods if m.name == "structured-matrix" and not matrix]
-    return found
+    left_out = {name for name, kind in METHODS.items() if kind.only_two and classes > 2}
+    if default and (classes == 2 or samples < _SAMPLES_A_CLASS * classes):
+        left_out |= {"vector", "structured-matrix"} | ({"ensemble-temperature"} if classes > 2 else set())
+    if default and (classes > _MATRIX_BY_DEFAULT or not importlib.util.find_spec(METHODS["structured-matrix"].needs)):
+        left_out |= {"structured-matrix"}
+    if default and samples * classes > _FOCAL_BY_DEFAULT:
+        left_out |= {"focal-temperature"}
+    return [method for method in methods if method.name in left_out]
 
 
 def refuse_counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> None:

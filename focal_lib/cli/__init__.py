@@ -5,19 +5,23 @@ focal apply report/calibrator.json new.npy --out probs.npy
 focal check logits.npz --max-ece 0.02
 focal watch outcomes.csv --state watch.db
 focal export report/calibrator.json --out calibrator.onnx
+focal demo
 
 Other packages add commands by entry points of the group `focal_lib.commands`.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import click
 
-_OWN = ("apply", "calibrate", "check", "export", "watch")
+from focal_lib.cli.errors import discard_output, in_a_line
+
+_OWN = ("apply", "calibrate", "check", "demo", "export", "watch")
 _GROUP = "focal_lib.commands"
 
 
@@ -40,6 +44,19 @@ class _Commands(click.Group):
                 return _Lacking(name, needs)
             return loaded
         return None
+
+    def main(self, *args: Any, **more: Any) -> Any:
+        """A standard output that cannot be written to, as on a full disk, is a line of any command, --help too."""
+        try:
+            try:
+                return super().main(*args, **more)
+            finally:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+        except OSError as error:
+            discard_output()
+            click.echo(f"Error: {in_a_line(error)}", err=True)
+            raise SystemExit(1) from None
 
     def invoke(self, context: click.Context) -> Any:
         try:
@@ -82,5 +99,6 @@ def main() -> None:
       focal calibrate logits.npz --out report      fit, compare, advise; a report
       focal apply report/calibrator.json new.npy --out probs.npy
       focal check logits.npz --max-ece 0.02        for continuous integration
-      focal watch outcomes.csv --state watch.db  raises an alarm on drift
+      focal watch outcomes.csv --state watch.db    raises an alarm on drift
+      focal demo                                   files to try these on
     """

@@ -13,7 +13,7 @@ import click
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.data_options import GIVEN, SCORES
 from focal_lib.cli.errors import FileCommand
-from focal_lib.cli.parameters import WholeNumber
+from focal_lib.cli.parameters import FILE_OR_PIPE, WholeNumber
 
 
 @click.command(cls=FileCommand)
@@ -22,7 +22,7 @@ from focal_lib.cli.parameters import WholeNumber
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path, allow_dash=True),
+    type=FILE_OR_PIPE,
     help="Probabilities, npy; of a table also csv, parquet.",
 )
 @click.option("--given", type=GIVEN, help="What the file holds. Default: what the calibrator was fitted on.")

@@ -19,7 +19,7 @@ import click
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.data_options import data_options, files_among
 from focal_lib.cli.errors import FileCommand
-from focal_lib.cli.parameters import NEW_FILE, FiniteNumber, WholeNumber
+from focal_lib.cli.parameters import NEW_FILE, NEW_FOLDER, FiniteNumber, WholeNumber
 
 _BAR = 20  # characters
 
@@ -53,7 +53,7 @@ def progress_line() -> Iterator[Callable[[str, int, int], None]]:
 
 @click.command(cls=FileCommand)
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
+@click.option("--out", required=True, type=NEW_FOLDER, help="Folder for the results.")
 @data_options
 @click.option(
     "--share",
@@ -116,6 +116,9 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
     targets = [*(out / name for name in report.FILES), *also]
     if len({name.resolve() for name in targets}) < len(targets):
         raise ValueError(f"each result must go into a file of its own. Got {', '.join(map(str, targets))}.")
+    for name in also:
+        if name.parent.resolve() != out.resolve():
+            check_folder(name.parent)
     for name in targets:
         check_target(name, path, *files_among(options))
     with progress_line() as show:

@@ -33,6 +33,12 @@ SCORES = click.option(
     help="Column of scores of csv, parquet, jsonl, where others are none; one for each class, in order: --scores cat "
     "--scores dog, or cat,dog. One alone: of the positive class.",
 )
+CLASS_NAMES = click.option(
+    "--class-names",
+    type=_Names(),
+    metavar="NAME,NAME,...",
+    help="Where labels are names: of the columns, in order; of one column: negative,positive.",
+)
 _OPTIONS = (
     click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds."),
     click.option("--labels", type=_FILE, help="File of the labels, for npy."),
@@ -40,12 +46,7 @@ _OPTIONS = (
     click.option("--test-labels", type=_FILE, help="File of its labels, for npy."),
     SCORES,
     click.option("--label-column", metavar="NAME", help="Of a table. Default: label. Multi-label: NAME,NAME,..."),
-    click.option(
-        "--class-names",
-        type=_Names(),
-        metavar="NAME,NAME,...",
-        help="Where labels are names: of the columns, in order; of one column: negative,positive.",
-    ),
+    CLASS_NAMES,
     click.option("--groups", metavar="NAME", help="Column or array of samples that stay together in splits."),
     click.option("--slices", metavar="NAME", help="Column or array by which errors are reported one by one."),
     click.option("--weights", metavar="NAME", help="Column or array of what each sample counts."),

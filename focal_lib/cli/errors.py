@@ -50,14 +50,14 @@ class FileCommand(click.Command):
             except _CLICKS_OWN:
                 raise
             except BrokenPipeError:
-                _discard_output()
+                discard_output()
                 raise SystemExit(self.failed) from None
             except self.caught as error:
                 try:
                     if sys.stdout is not None:
                         sys.stdout.flush()
                 except (OSError, ValueError):
-                    _discard_output()
+                    discard_output()
                 click.echo(f"{self.word}: {described(error)}", err=True)
                 raise SystemExit(self.failed) from None
 
@@ -97,7 +97,7 @@ def _open_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def _discard_output() -> None:
+def discard_output() -> None:
     """Discard remaining output after a closed pipe, or the interpreter reports an error at exit."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, sys.stdout.fileno())

@@ -12,7 +12,7 @@ import click
 
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.errors import FileCommand
-from focal_lib.cli.parameters import FiniteNumber
+from focal_lib.cli.parameters import NEW_FILE, FiniteNumber
 
 
 @click.command(cls=FileCommand)
@@ -21,12 +21,13 @@ from focal_lib.cli.parameters import FiniteNumber
     "--gamma", type=FiniteNumber(0), help="Of the focal loss that trained the model, in place of a calibrator."
 )
 @click.option("--class-weights", help="Of that loss, one a class, as 1,1,5; or alpha, for two classes.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The model, onnx; with --gamma also json.")
+@click.option("--out", required=True, type=NEW_FILE, help="The model, onnx; with --gamma also json.")
 def export(calibrator: Path | None, gamma: float | None, class_weights: str | None, out: Path) -> None:
     """The calibrator as an ONNX model: input logits (n, K) float32, output probs.
 
     With --gamma and --class-weights (1,1 for two equal ones) it is the way back to probabilities after training with
-    focal loss, which needs no data. In Python, load_calibrator(path).to_module() is the same as a torch module.
+    focal loss, which needs no data; with --gamma 0 a prior shift, whose weights are the old priors by the new. In
+    Python, load_calibrator(path).to_module() is the same as a torch module.
     """
     from focal_lib.calibration.calibrators.base import Calibrator
     from focal_lib.calibration.calibrators.focal_probabilities import FocalProbabilities

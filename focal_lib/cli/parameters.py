@@ -12,25 +12,26 @@ import click
 
 
 class _Path(click.Path):
-    """A path that is not `refused`, for which the message is given."""
+    """A path with a name; '-' only where it may be standard input or output."""
 
-    def __init__(self, refused: str, message: str, **more: Any) -> None:
-        super().__init__(**more)
-        self.refused, self.message = refused, message
+    def __init__(self, *, pipe: bool = True, **more: Any) -> None:
+        super().__init__(path_type=Path, **more)
+        self.pipe = pipe
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if str(value) == self.refused:
-            self.fail(self.message, param, ctx)
+        if not str(value):  # of an unset shell variable
+            self.fail("must have a name. Got ''; the current folder is '.'.", param, ctx)
+        if str(value) == "-" and not self.pipe:
+            self.fail("must be the name of a file: it is not written to standard output. Got '-'.", param, ctx)
         return super().convert(value, param, ctx)
 
 
-_UNSET = "", "must have a name. Got ''; the current folder is '.'."  # the value of an unset shell variable
-_OUTPUT = "-", "must be the name of a file: it is not written to standard output. Got '-'."
-
 GRID_FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
-NEW_FILE = _Path(*_OUTPUT, dir_okay=False, path_type=Path)
-NAMED_PATH = _Path(*_UNSET, path_type=Path)
-ROOT_FOLDER = _Path(*_UNSET, file_okay=False, resolve_path=True, path_type=Path)
+NEW_FILE = _Path(pipe=False, dir_okay=False)
+NEW_FOLDER = _Path(file_okay=False)
+NAMED_PATH = _Path()
+FILE_OR_PIPE = _Path(allow_dash=True)
+ROOT_FOLDER = _Path(file_okay=False, resolve_path=True)
 
 
 class WholeNumber(click.IntRange):

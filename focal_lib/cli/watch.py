@@ -16,7 +16,7 @@ import click
 import numpy as np
 
 from focal_lib.atomic_write import check_folder, check_target
-from focal_lib.cli.data_options import GIVEN, SCORES
+from focal_lib.cli.data_options import CLASS_NAMES, GIVEN, SCORES
 from focal_lib.cli.errors import CheckingCommand
 from focal_lib.cli.parameters import NEW_FILE
 
@@ -30,6 +30,7 @@ from focal_lib.cli.parameters import NEW_FILE
 @SCORES
 @click.option("--given", type=GIVEN, default="probs", show_default=True, help="What columns of scores hold.")
 @click.option("--label-column", "label", default="label", show_default=True, metavar="NAME")
+@CLASS_NAMES
 @click.option("--id", "key", default="", metavar="NAME", help="Column of samples' ids: each is counted once.")
 @click.option("--state", type=NEW_FILE, help="Go on from this file, if there, and keep it.")
 @click.pass_context
@@ -48,7 +49,8 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: Any
 
     An alarm stays in the state: calibrate again, and go on with another state. Calls at once on one state wait for
     each other. A file counts whole, or not at all where a line is wrong, and once: it is known by its path and
-    content. A pipe counts as it comes; what was counted is in the state before an alarm is printed.
+    content. Lines that come again in another file, or in a pipe, count again, but with --id. A pipe counts as it
+    comes; what was counted is in the state before an alarm is printed.
     """
     from focal_lib.tool.inputs.outcome_lines import OutcomeLines, lines_of
     from focal_lib.tool.watch import CalibrationWatch, WatchState

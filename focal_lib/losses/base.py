@@ -307,7 +307,7 @@ def span_of(values: Tensor) -> tuple[float, float] | None:
     if not values.numel():
         return None
     try:
-        low, high = torch.aminmax(values)
+        low, high = torch.aminmax(values.detach())
         return low.item(), high.item()
     except RuntimeError:  # within vmap, or of a tensor without values
         return None
@@ -363,8 +363,8 @@ def complement(log_q: Tensor) -> Tensor:
 
 
 def one_hot(labels: Tensor, logits: Tensor) -> Tensor:
-    """The unit vectors e_y in the type of the logits: int64 (n,), (n, K) -> (n, K). PyTorch's looks at the values."""
-    return (labels[:, None] == torch.arange(logits.shape[-1], device=labels.device)).to(logits)
+    """The unit vectors e_y in the type of the logits: int64 (n,), (n, K) -> (n, K). PyTorch's own cannot be vmapped."""
+    return torch.zeros_like(logits).scatter(-1, labels[:, None], 1.0)
 
 
 def log_prob_of_label(log_probs: Tensor, labels: Tensor) -> Tensor:

@@ -19,9 +19,9 @@ class MultiLabelLoss(TrainingLoss):
     A label t between 0 and 1 has the loss :math:`t\,\ell(1) + (1 - t)\,\ell(0)`.
 
     Args:
-        loss: its reduction, weight (of 0 and 1), alpha (of 1), ignore_index and label_smoothing hold for the labels.
-            The mean is over all labels that are not ignored; with `weight` it is divided by
-            :math:`\sum (t w_1 + (1 - t) w_0)`.
+        loss: its reduction, weight (of 0 and 1), alpha (of 1), ignore_index and label_smoothing hold for the labels,
+            ignore_index also for float ones. The mean is over all labels that are not ignored; with `weight` it is
+            divided by :math:`\sum (t w_1 + (1 - t) w_0)`.
 
     Raises:
         ValueError: a loss that is no LogitLoss. When called: logits and labels of different shapes, integer labels

@@ -85,12 +85,15 @@ def joint_normals(bins: Binned, filled: np.ndarray, residual: np.ndarray, calm: 
 
 
 def _root(covariance: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Matrix R with R R^T the correlations; a bin of variance 0 is uncorrelated with the others."""
+    """The symmetric R with R R the correlations; a bin of variance 0 is uncorrelated with the others.
+
+    It is continuous in the covariance, as eigenvectors are not: rounding does not turn the draws.
+    """
     scale = np.sqrt(np.where(own > 0, own, 1.0))
     correlation = covariance / np.outer(scale, scale)
     np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh(correlation)
-    return vectors * np.sqrt(np.maximum(values, 0))
+    return (vectors * np.sqrt(np.where(values > 1e-10, values, 0))) @ vectors.T
 
 
 def _fewer(draws: np.ndarray, degrees: float) -> np.ndarray:

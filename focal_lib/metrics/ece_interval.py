@@ -201,7 +201,8 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     few = bool((variance < 1).any())
     unseen = float(-2 * np.log((1 - level) / 2)) / gaps.n / classes if few else 0.0
     if classes == 2 or not errors.any():
-        counted = classes - first
+        counted, order = classes - first, np.lexsort((errors, np.abs(means)))  # not that of the classes
+        means, errors = means[order], errors[order]
         found = _invert(lambda size: size.sum(-1) / counted, means, errors, level, sums=True)
         found = replace(found, estimate=estimate)
         return replace(found, high=min(1.0, found.high + unseen))
@@ -260,8 +261,9 @@ def bin_gaps(
         raise ValueError("confidence must have at least one sample. Got none.")
     if not design.is_plain:
         check_level(level)
-        found = design_gaps(confidence, correct, n_bins, binning, design, lambda bins: noise_draws(bins, level))
         few = design.groups is not None and design.effective(n) < LEAST_GROUPS
+        own = Design(design.given) if few else design
+        found = design_gaps(confidence, correct, n_bins, binning, own, lambda bins: noise_draws(bins, level))
         return found._replace(noise=found.noise * np.nan) if few else found
     bins = binned(confidence, n_bins, binning, design.given)
     residual, calm = confidence - correct, confidence * (1 - confidence)

@@ -243,7 +243,8 @@ def focal_log_probs(logits: Any, gamma: float) -> Any:
     r"""Log-probabilities after the focal calibration map, from logits.
 
     :math:`\log\hat p = \operatorname{log\,softmax}(\log w(q))`, q = softmax(logits); KK24 Eq. (1).
-    gamma = 0 is log-softmax. To map probabilities, pass their logarithms. Tied classes stay tied.
+    gamma = 0 is log-softmax. To map probabilities, pass their logarithms. Tied classes stay tied, and no class gets a
+    larger probability than those with the largest logit, rounding included.
 
     Args:
         logits: (..., K), K >= 2, finite.
@@ -282,14 +283,22 @@ def _log_weights(logits: Any, gamma: Any) -> Any:
     """Only a unique top class can have q near 1; its weight is computed from its logit, without cancellation."""
     xp = array_namespace(logits)
     z = logits - largest(logits)
-    alone = total(xp.astype(z == 0, z.dtype)) == 1
-    is_top = (z == 0) & alone
+    tops = z == 0
+    alone = total(xp.astype(tops, z.dtype)) == 1
+    is_top = tops & alone
     rest = logsumexp(xp.where(is_top, -xp.inf, z))
     log_q = z - xp.where(alone, -log_sigmoid(-rest), rest)
     log_q = xp.where(is_top, math.log(0.5), log_q)  # replaced below; every other q is at most 1/2
     q = xp.exp(log_q)
     weights = log_q - gamma * xp.log1p(-q) - xp.log1p(-gamma * q * log_q / (1 - q))
-    return xp.where(is_top, _log_weight_of_logit(-rest, gamma), weights)
+    return _at_most_the_tops(xp.where(is_top, _log_weight_of_logit(-rest, gamma), weights), tops)
+
+
+def _at_most_the_tops(values: Any, tops: Any) -> Any:
+    """Values (..., K), none above that of the top classes: rounding must not put a class that is nearly tied on top."""
+    xp = array_namespace(values)
+    most = largest(xp.where(tops, values, -xp.inf))
+    return xp.where(values > most, most, values)
 
 
 @_same_kind
@@ -329,7 +338,8 @@ def inverse_focal_log_probs(log_probs: Any, gamma: float) -> Any:
         # q (1 - q) / slope, normalised; in logarithms, because every q (1 - q) may underflow
         share = xp.exp(log_softmax(log_sigmoid(t) + log_sigmoid(-t) - xp.log(slope)))
     error = log_probs - _log_weight_of_logit(t, g)
-    return log_sigmoid(t + (error - total(share * error)) / slope)
+    found = log_sigmoid(t + (error - total(share * error)) / slope)
+    return _at_most_the_tops(found, log_probs == largest(log_probs))
 
 
 def _solve_simplex(log_p: Any, gamma: Any) -> Any:

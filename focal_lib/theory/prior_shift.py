@@ -132,7 +132,8 @@ def prior_shift(probs: Any, old: Any, new: Any) -> Any:
     It assumes that only the priors change, not how each class looks, and that probs are calibrated under the old ones.
 
     Args:
-        probs: (..., K) distributions; or of the positive class alone, of any shape, where old and new are numbers.
+        probs: (..., K) distributions; or of the positive class alone, where old and new are numbers: of any shape whose
+            last axis is not 2.
         old: priors (K,) of the data that the model was trained on, > 0; or the old prevalence, in (0, 1).
         new: priors (K,), >= 0; or the new prevalence, in [0, 1].
 
@@ -150,7 +151,10 @@ def prior_shift(probs: Any, old: Any, new: Any) -> Any:
     """
     if np.ndim(to_numpy(old)) == 0:
         was, now = _prevalence(old, "old"), _prevalence(new, "new")
-        return _reweighted(_both(probs), np.array([(1 - now) / (1 - was), now / was]))[..., 1]
+        priors = np.array([1 - was, was]), np.array([1 - now, now])
+        both, of_one = _both(probs)
+        found = _reweighted(both, priors[1] / priors[0])
+        return found[..., 1] if of_one else found
     probs = _checked(probs)
     before, after = (_priors(value, probs.shape[-1], name) for value, name in ((old, "old"), (new, "new")))
     return _reweighted(probs, after / before)
@@ -181,7 +185,7 @@ def estimate_priors(probs: Any, old: Any) -> Any:
     """
     if np.ndim(to_numpy(old)) == 0:
         was = _prevalence(old, "old")
-        return float(estimate_priors(_both(to_numpy(probs)), [1 - was, was])[1])
+        return float(estimate_priors(_both(to_numpy(probs))[0], [1 - was, was])[1])
     probs = np.asarray(_checked(to_numpy(probs)), dtype=np.float64)
     if probs.ndim != 2:
         raise ValueError(f"probs must have shape (n, K), or (n,) where old is a number. Got {probs.shape}.")
@@ -233,14 +237,16 @@ def _checked(probs: Any) -> Any:
     return probs
 
 
-def _both(positive: Any) -> Any:
-    """Probabilities of both classes (..., 2) from those of the positive one."""
-    positive = _as_array(positive)
+def _both(probs: Any) -> tuple[Any, bool]:
+    """Distributions (..., 2) as they are; of probabilities of the positive class those of both, and True."""
+    positive = _as_array(probs)
+    if len(positive.shape) > 1 and positive.shape[-1] == 2:
+        return _checked(positive), False
     check_logits(positive, classes=False, name="probs")
     low, high = float(positive.min()), float(positive.max())
     if low < 0 or high > 1:
         raise ValueError(f"probs must lie in [0, 1]. Got values from {low:g} to {high:g}.")
-    return array_namespace(positive).stack([1 - positive, positive], axis=-1)
+    return array_namespace(positive).stack([1 - positive, positive], axis=-1), True
 
 
 def _as_array(values: Any) -> Any:

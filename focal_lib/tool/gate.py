@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -68,6 +69,7 @@ class Outcome(IntEnum):
     INVESTIGATE = 2
 
 
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # shown as \\u0007
 _JUNIT = {Outcome.FAIL: ("failures", "failure"), Outcome.INVESTIGATE: ("errors", "error")}
 _WORST = (Outcome.PASS, Outcome.INVESTIGATE, Outcome.FAIL)  # the worst one last
 
@@ -141,10 +143,11 @@ class Check:
         of_all = {"name": "focal check", "tests": len(cases)} | counts
         suite = ElementTree.Element("testsuite", {name: str(value) for name, value in of_all.items()})
         for name, outcome, words in cases:
+            name, words = (_NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text) for text in (name, words))
             case = ElementTree.SubElement(suite, "testcase", classname="calibration", name=name)
             if outcome in _JUNIT:
                 ElementTree.SubElement(case, _JUNIT[outcome][1], message=words)
-        return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+        return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True).decode() + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write JSON, or JUnit XML if the name ends in .xml, atomically.

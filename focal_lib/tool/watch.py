@@ -94,7 +94,7 @@ class CalibrationWatch:
         self._blocks = 0
         self._open = np.zeros((2, 0))  # confidences and outcomes of the block that is not full yet
         self._alarm_bet = 0  # the one that had won most then
-        self._wealth = np.full(len(BETS), -np.inf)
+        self._wealth = np.full(len(BETS), -1e300)  # log 0; JSON has no infinite numbers
         self._log_e, self._largest = 0.0, 0.0
         self._confidence, self._correct = 0.0, 0.0
         self._since = Recent()
@@ -222,17 +222,11 @@ class CalibrationWatch:
 
     # --- its state ------------------------------------------------------------------------
 
-    _KEPT = ("alarm_at", "_blocks", "_alarm_bet", "_log_e", "_largest", "_confidence", "_correct")
     OPTIONS = ("alpha", "resolution", "tolerance", "block", "of")
 
     def to_json(self) -> str:
         """The complete state, without rounding; `from_json` restores it."""
-        content = {name: getattr(self, name) for name in (*self.OPTIONS, *self._KEPT)} | {
-            "format": _FORMAT,
-            "open": self._open.tolist(),
-            "wealth": self._wealth.tolist() if self._blocks else None,  # JSON has no infinite numbers
-            "since": {name: values.tolist() for name, values in vars(self._since).items()},
-        }
+        content = {"format": _FORMAT} | {name: _plain(value) for name, value in vars(self).items()}
         return json.dumps(content | {"checksum": json_checksum(content)}, allow_nan=False) + "\n"
 
     @classmethod
@@ -244,22 +238,25 @@ class CalibrationWatch:
         """
         try:
             content = json.loads(text)
-            if content.pop("checksum") != json_checksum(content) or content["format"] != _FORMAT:
+            if content.pop("checksum") != json_checksum(content) or content.pop("format") != _FORMAT:
                 raise ValueError
-            found = cls(**{name: content[name] for name in cls.OPTIONS})
-            for name in cls._KEPT:
-                setattr(found, name, content[name])
-            found._open = np.array(content["open"], dtype=np.float64).reshape(2, -1)
-            if found._blocks:
-                found._wealth = np.array(content["wealth"], dtype=np.float64)
-            for name, zeros in vars(Recent()).items():
-                setattr(found._since, name, np.array(content["since"][name], dtype=zeros.dtype))
+            found = cls(content.pop("alpha"), **{name: content.pop(name) for name in cls.OPTIONS[1:]})
+            vars(found._since).update({name: np.array(values) for name, values in content.pop("_since").items()})
+            for name, value in content.items():
+                setattr(found, name, np.array(value) if isinstance(value, list) else value)
         except (AttributeError, KeyError, TypeError, RecursionError, ValueError):
             raise ValueError(
                 f"the state must be what a CalibrationWatch of format {_FORMAT} wrote. It was changed or cut, or is of "
                 "another version: begin anew."
             ) from None
         return found
+
+
+def _plain(value: Any) -> Any:
+    """Arrays as lists."""
+    if isinstance(value, Recent):
+        return {name: values.tolist() for name, values in vars(value).items()}
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 class WatchState:
@@ -278,10 +275,7 @@ class WatchState:
         self._path, self._given = path, {name: value for name, value in given.items() if value is not None}
         self._db: sqlite3.Connection | None = None
         self.watch = CalibrationWatch(**self._given)
-        if path is not None and path.exists() and (size := path.stat().st_size):
-            with path.open("rb") as stream:
-                if size % 512 or not stream.read(16).startswith(b"SQLite format 3"):
-                    raise ValueError(f"{_NO_STATE.format(path.name)} It is not whole, or of an earlier version.")
+        if path is not None and path.exists():
             with self._transaction():
                 pass
 
@@ -304,7 +298,9 @@ class WatchState:
         except (sqlite3.DatabaseError, ValueError) as error:
             if isinstance(error, ValueError) and not str(error).startswith("the state"):
                 raise
-            raise ValueError(f"{_NO_STATE.format(name)} It is damaged, or another: {error}") from None
+            raise ValueError(
+                f"{_NO_STATE.format(name)} It is damaged, another, or of an earlier version: {error}."
+            ) from None
 
     def _load(self, db: sqlite3.Connection) -> None:
         (mark,), (tables,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "schema_version"))
@@ -314,7 +310,7 @@ class WatchState:
             db.execute("CREATE TABLE seen (id TEXT PRIMARY KEY) WITHOUT ROWID")
             return
         if mark != _APPLICATION or db.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
-            raise ValueError("the state must be whole.")
+            raise ValueError("the state must be whole")
         for (text,) in db.execute("SELECT content FROM state"):
             self.watch = CalibrationWatch.from_json(text)
         for name, value in self._given.items():

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from focal_lib.atomic_write import write_whole
+from focal_lib.cli.parameters import NAMED_PATH
 
 if TYPE_CHECKING:
     from reproduction.ledger.ledger import Claim
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--verify", is_flag=True, help="Check again and compare with the verdicts on record.")
 @click.option("--record", is_flag=True, help="Check again and record the verdicts, in the README's table, too.")
 @click.option("--paper", help="Only the claims of one paper: kk24, m20, kn24 or l25.")
-@click.option("--boxes", type=click.Path(path_type=Path), help="Write the boxes of a claim's certificate, as JSON.")
+@click.option("--boxes", type=NAMED_PATH, help="Write the boxes of a claim's certificate, as JSON.")
 def claims(text: str | None, as_data: bool, verify: bool, record: bool, paper: str | None, boxes: Path | None) -> None:
     """The ledger: every claim with its verdict on record, or those with TEXT in their id or statement.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from focal_lib.atomic_write import check_target
-from focal_lib.cli.parameters import CommandWithParameters, parameters_option
+from focal_lib.cli.parameters import NAMED_PATH, CommandWithParameters, parameters_option
 
 
 class _NotebookHelp(CommandWithParameters):
@@ -35,8 +35,8 @@ def _show_help(context: click.Context, option: click.Parameter, asked: bool) -> 
 @click.command(cls=_NotebookHelp, add_help_option=False)
 @click.argument("name", required=False, is_eager=True, metavar="NAME")  # known when --help is asked for
 @parameters_option("a number, text, true or false; of NAME --help")
-@click.option("--out", type=click.Path(path_type=Path), help="Executed notebook. Default: NAME.ipynb here.")
-@click.option("--html", type=click.Path(path_type=Path), help="Also one HTML page, which opens without a network.")
+@click.option("--out", type=NAMED_PATH, help="Executed notebook. Default: NAME.ipynb here.")
+@click.option("--html", type=NAMED_PATH, help="Also one HTML page, which opens without a network.")
 @click.option("--for-book", is_flag=True, help="Leave numbers and references to Sphinx, as the book's build needs.")
 @click.option(
     "-h", "--help", is_flag=True, expose_value=False, callback=_show_help, help="This; after NAME, its parameters, too."

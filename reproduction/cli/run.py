@@ -15,6 +15,7 @@ import click
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.parameters import (
     GRID_FILE,
+    NAMED_PATH,
     ROOT_FOLDER,
     CommandWithParameters,
     FiniteNumber,
@@ -37,7 +38,7 @@ class _RunHelp(CommandWithParameters):
 @click.option("--per-device", type=WholeNumber(1), help="Take a GPU that has fewer jobs than this, or wait for it.")
 @click.option("--minutes", type=FiniteNumber(0, min_open=True), help="Stop at a checkpoint; the next call goes on.")
 @click.option("--again", is_flag=True, help="Move a finished run aside and make it anew.")
-@click.option("--page", type=click.Path(path_type=Path), help="Also leave an executed notebook on the run.")
+@click.option("--page", type=NAMED_PATH, help="Also leave an executed notebook on the run.")
 @click.option("--grid", "path", type=GRID_FILE, help="Instead of -p: a run of this grid, the one with that ...")
 @click.option("--digest", help="... digest.")
 @click.option("--until", type=float, default=math.inf, help="As --minutes; a time in seconds since 1970.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,6 +13,7 @@ from reproduction.engine.contrasts import Contrast, parse_contrasts
 from reproduction.engine.spec import Spec
 from reproduction.parameters import read_yaml
 
+_MOST_RUNS, _MOST_LETTERS, _SHOWN = 100_000, 2**20 + 1, 10  # one letter more than may be
 _NOTES = ("reproduces", "differs", "missing")
 
 
@@ -46,7 +48,8 @@ def read_grid(path: str | Path) -> list[Spec]:
 
     Raises:
         ValueError: no mapping, a key that is no field of Spec, a field that is set twice for a run, a list without
-            values, a value that a Spec refuses, or contrasts or notes that are none; the file is named.
+            values, a value that a Spec refuses, more than 100,000 runs, or contrasts or notes that are none; the file
+            is named.
     """
     return _read(path)[0]
 
@@ -64,9 +67,10 @@ def read_notes(path: str | Path) -> GridNotes:
 def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...], GridNotes]:
     path = ROOT / path
     try:
-        content = read_yaml(path.read_text())
+        with path.open(encoding="utf-8") as file:
+            content = read_yaml(file.read(_MOST_LETTERS))
         if not isinstance(content, dict):
-            raise ValueError(f"must hold fields of a run, as in 'gamma: [0, 3]'. Got {content!r}.")
+            raise ValueError(f"must hold fields of a run, as in 'gamma: [0, 3]'. Got {reprlib.repr(content)}.")
         notes = _parse_notes({name: content.pop(name) for name in _NOTES if name in content})
         runs = {name: value for name, value in content.items() if name != "contrasts"}
         specs = list(dict.fromkeys(Spec(**values) for values in _combinations(runs)))
@@ -78,18 +82,16 @@ def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...], GridNotes
         return specs, parse_contrasts(content["contrasts"], losses), notes
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
-    except RecursionError:
-        raise ValueError(f"{path.name}: must hold no mapping that holds itself. Got one, by an alias.") from None
 
 
 def _parse_notes(given: Mapping[str, Any]) -> GridNotes:
     lists = {name: value for name, value in given.items() if name != "reproduces"}
     reproduces = given.get("reproduces", "")
     if not isinstance(reproduces, str):
-        raise ValueError(f"reproduces must be a text, as in 'KK24 Table 1'. Got {reproduces!r}.")
+        raise ValueError(f"reproduces must be a text, as in 'KK24 Table 1'. Got {reprlib.repr(reproduces)}.")
     for name, value in lists.items():
         if not isinstance(value, list) or not all(isinstance(line, str) and line for line in value):
-            raise ValueError(f"{name} must be a list of texts. Got {value!r}.")
+            raise ValueError(f"{name} must be a list of texts. Got {reprlib.repr(value)}.")
     return GridNotes(reproduces, **{name: tuple(value) for name, value in lists.items()})
 
 
@@ -114,7 +116,7 @@ def make_spec(values: Mapping[str, Any]) -> Spec:
 def _check_names(values: Mapping[str, Any]) -> None:
     known = [f.name for f in fields(Spec)]
     if unknown := sorted(map(str, set(values) - set(known))):
-        raise ValueError(f"parameters must be among {', '.join(known)}. Got {', '.join(unknown)}.")
+        raise ValueError(f"parameters must be among {', '.join(known)}. Got {', '.join(unknown[:_SHOWN])}.")
 
 
 def _combinations(content: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -128,5 +130,7 @@ def _combinations(content: Mapping[str, Any]) -> list[dict[str, Any]]:
             options += _combinations(item) if isinstance(item, dict) else [{name: item}]
         if twice := sorted({key for values in found for option in options for key in values.keys() & option.keys()}):
             raise ValueError(f"a field must be set once. Got {', '.join(twice)} twice, the second time in {name}.")
+        if (count := len(found) * len(options)) > _MOST_RUNS:
+            raise ValueError(f"a grid must have at most {_MOST_RUNS:,} runs. Got {count:,} and more by {name}.")
         found = [values | option for values in found for option in options]
     return found

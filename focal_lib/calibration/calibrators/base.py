@@ -102,6 +102,7 @@ class Calibrator(Estimator):
         ``n_features_in_``: K. ``feature_names_in_``: names of the columns, if X in fit was a DataFrame.
     """
 
+    keeps_the_class = False  # whether the most probable class is that of the largest logit, for any fit
     n_classes_: int
     classes_: np.ndarray
     layout_: str = "classes"  # of the scores it is for, see focal_lib.tool.inputs.layouts; calibrate sets it
@@ -178,7 +179,11 @@ class Calibrator(Estimator):
 
     def predict(self, X: Any) -> Any:
         """The most probable class, one of `classes_`, (n,)."""
-        index = self.predict_log_proba(X).argmax(-1)
+        if self.keeps_the_class and not hasattr(X, "map_blocks"):  # of logits that rounding makes equal, too
+            self._check_is_fitted()
+            index = self._checked(two_columns(X) if self.n_classes_ == 2 else X).argmax(-1)
+        else:
+            index = self.predict_log_proba(X).argmax(-1)
         if np.array_equal(self.classes_, np.arange(self.n_classes_)):
             return index
         if is_torch_array(index) and self.classes_.dtype.kind in "biuf":

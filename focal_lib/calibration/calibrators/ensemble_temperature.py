@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ class EnsembleTemperatureScaling(Calibrator):
     classes never changes.
 
     Fitted attributes:
-        ``temperature_``: T. ``weights_`` (3,): w. ``n_classes_``, ``classes_``.
+        ``temperature_``: T. ``scaled_``, ``unscaled_``, ``uniform_``: w. ``n_classes_``, ``classes_``.
 
     Raises:
         ValueError: bad data.
@@ -31,32 +33,34 @@ class EnsembleTemperatureScaling(Calibrator):
     Examples:
         >>> logits, labels = [[0.0, 9.0]] * 8 + [[0.0, 0.1]] * 2, [1] * 7 + [0] + [1, 0]
         >>> fit = EnsembleTemperatureScaling().fit(logits, labels)
-        >>> float(fit.weights_.sum().round(6)), fit.predict(logits[:1]).tolist()
+        >>> round(fit.scaled_ + fit.unscaled_ + fit.uniform_, 6), fit.predict(logits[:1]).tolist()
         (1.0, [1])
     """
 
+    keeps_the_class = True
     temperature_: float
-    weights_: np.ndarray
+    scaled_: float
+    unscaled_: float
+    uniform_: float
 
     def _fit(self, samples: FitSamples) -> None:
         _, temperature = fit_temperature(samples)
         of_label = np.stack(samples.gather(lambda z, y: _of_label(temperature, z, y)), -1)
         weights = np.ones(len(samples)) if samples.weights is None else samples.weights
-        self.temperature_, self.weights_ = temperature, _best_weights(of_label, weights / samples.weight)
+        self.temperature_ = temperature
+        self.scaled_, self.unscaled_, self.uniform_ = _best_weights(of_label, weights / samples.weight).tolist()
 
     def _log_probs(self, logits: Any) -> Any:
-        xp, (scaled, plain, uniform) = array_namespace(logits), (float(w) for w in self.weights_)
-        parts = [(scaled, lambda: log_softmax(logits / self.temperature_)), (plain, lambda: log_softmax(logits))]
-        parts += [(uniform, lambda: xp.full_like(logits, -np.log(self.n_classes_)))]
-        first, *others = (part() + float(np.log(w)) for w, part in parts if w > 0)
-        for other in others:
-            first = xp.logaddexp(first, other)
-        return first
+        xp = array_namespace(logits)
+        parts = [log_softmax(logits / self.temperature_) + math.log(self.scaled_)] if self.scaled_ else []
+        parts += [log_softmax(logits) + math.log(self.unscaled_)] if self.unscaled_ else []
+        parts += [xp.full_like(logits, math.log(self.uniform_ / self.n_classes_))] if self.uniform_ else []
+        return functools.reduce(xp.logaddexp, parts)
 
     def _module(self) -> Any:
         from focal_lib.calibration.calibrators.torch_module import EnsembleTemperatureModule
 
-        return EnsembleTemperatureModule(self.temperature_, self.weights_)
+        return EnsembleTemperatureModule(self.temperature_, np.array([self.scaled_, self.unscaled_, self.uniform_]))
 
 
 def _of_label(temperature: float, z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -51,7 +51,8 @@ class FocalProbabilities(Calibrator):
         self._check_options()
         if X is None and self.class_weights is None:
             raise ValueError("fit needs class_weights, or logits, to know how many classes there are. Got neither.")
-        classes = max(2, np.size(self.class_weights)) if X is None else int(np.shape(X)[-1])
+        many = X is not None and np.ndim(X) > 1
+        classes = int(np.shape(X)[-1]) if many else max(2, np.size(self.class_weights))
         log_class_weights(self._weights(classes), classes)
         self.n_classes_, self.classes_ = classes, np.arange(classes)
         return self

@@ -25,6 +25,7 @@ class MappedCalibrator(Calibrator):
     For gamma > -1 neither step changes the predicted class.
     """
 
+    keeps_the_class = True
     temperature_: float
     gamma_: float
     objective_: float

@@ -36,21 +36,24 @@ class FocalTemperatureModule(nn.Module):
     def forward(self, logits: Tensor) -> Tensor:
         gamma = self.gamma.to(logits.dtype)
         z = logits / self.temperature.to(logits.dtype)
-        best, top = z.max(-1, keepdim=True)
-        is_top = torch.arange(z.shape[-1], device=z.device) == top
-        z = z - best
+        z = z - z.amax(-1, keepdim=True)
+        tops = z == 0
+        alone = tops.to(z.dtype).sum(-1, keepdim=True) == 1
+        is_top = tops & alone  # of tied classes none can have q near 1
         runner_up = z.masked_fill(is_top, -torch.inf).amax(-1, keepdim=True)
         rest = torch.exp((z - runner_up).masked_fill(is_top, -torch.inf)).sum(-1, keepdim=True)
-        log_rest = runner_up + torch.log(rest)  # log (1 - q_top) / q_top
+        log_rest = runner_up + torch.log(rest)  # log (1 - q_top) / q_top; of tied classes log 1 / q_top
         total = 1 + torch.exp(log_rest)
-        x = torch.log(total)  # -log q_top
+        x = torch.where(alone, torch.log(total), log_rest)  # -log q_top
         odds = total - 1  # as rounded in total, so that the quotient is exact without log1p
         b_top = torch.where(odds == 0, 1.0, x / torch.where(odds == 0, 1.0, odds))
         log_w_top = -x - gamma * (log_rest - x) - torch.log(1 + gamma * b_top)
         log_q = (z - x).masked_fill(is_top, math.log(0.5))  # the others', at most 1/2
         q = torch.exp(log_q)
         log_w = log_q - gamma * torch.log(1 - q) - torch.log(1 - gamma * q * log_q / (1 - q))
-        return torch.softmax(torch.where(is_top, log_w_top, log_w), -1)
+        log_w = torch.where(is_top, log_w_top, log_w)
+        most = log_w.masked_fill(~tops, -torch.inf).amax(-1, keepdim=True)
+        return torch.softmax(torch.where(log_w > most, most, log_w), -1)
 
 
 class WeightedFocalModule(FocalTemperatureModule):

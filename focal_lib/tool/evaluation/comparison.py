@@ -106,7 +106,7 @@ class Evaluation:
 
     def calibration_error(self, method: Method) -> float:
         """ECE (equal mass) of what is judged, a fraction."""
-        return adaptive_ece_of(*self.judged(method), weights=self.design.weights)
+        return adaptive_ece_of(*self.judged(method), weights=self.design.given)
 
     def adaptive_ece(self, method: Method) -> float:
         """ECE (equal mass) of a method, a fraction."""

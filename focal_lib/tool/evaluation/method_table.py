@@ -39,7 +39,7 @@ def method_table(
     """
     rows = {}
     tried = parse(methods)
-    left_out = not_of(tried, test.classes) if methods == "all" else []
+    left_out = not_of(tried, len(validation), test.classes) if methods == "all" else []
     for method in (AS_GIVEN, *(method for method in tried if method not in left_out)):
         started = time.perf_counter()
         fit = None if method == AS_GIVEN else build(*method).fit(validation.logits, validation.labels)

@@ -84,8 +84,11 @@ def read_header(stream: IO[bytes], what: str) -> Header:
     except _NO_HEADER:
         raise ValueError(f"{what}. It is not.") from None
     if found.dtype.kind not in _KINDS or found.dtype.itemsize == 0:  # NumPy would unpickle objects
-        raise ValueError(f"{what}. It holds objects or records.")
-    if any(length < 0 for length in found.shape):
+        raise ValueError(
+            f"{what}. It holds objects or records: save names as text, labels.astype(str), with --class-names in the "
+            "order of the columns."
+        )
+    if any(isinstance(length, bool) or length < 0 for length in found.shape):
         raise ValueError(f"{what}. Its header says {found}.")
     return found
 
@@ -132,7 +135,7 @@ class Npz:
             raise ValueError(f"{what}. It stands in the archive more than once.")
         try:
             with self._archive.open(entry) as stream:
-                header = read_header(stream, "no array")
+                header = read_header(stream, what)
                 size = entry.file_size - stream.tell()
                 if header.size != size:
                     _refuse_size(what, header, size)

@@ -85,11 +85,13 @@ def lay_out(name: str, part: Part, reading: Reading) -> LogitSet:
     ragged = _is_ragged(part.scores)
     scores = ragged_as_array(part.scores) if ragged else as_array(part.scores)
     _refuse_swapped(scores, labels, what)
-    layout = reading.layout or part.layout or ("options" if ragged else find_layout(scores, labels, what))
     if scores.dtype.kind not in "fiu" or scores.ndim == 0 or 0 in scores.shape:
         given = type(part.scores).__name__ if scores.dtype == object else f"{scores.dtype} {scores.shape}"
         hint = ": give its logits, or predictions, alone" if scores.dtype == object and not scores.shape else ""
         raise ValueError(f"{what}logits must be numbers, of samples that there are. Got {given}{hint}.")
+    if labels.ndim == 0:
+        raise ValueError(f"{what}labels must be one for each sample. Got one number.")
+    layout = reading.layout or part.layout or ("options" if ragged else find_layout(scores, labels, what))
     found = _LAID_OUT[layout](scores, labels, reading, what)
     return _with_columns(found, part, labels.shape, what)
 

@@ -36,7 +36,7 @@ def part_of_samples(path: Path, columns: Mapping[Column, str | None]) -> Part:
         labels.append(_target(line, len(row), what))
         scores.append(row)
         if line.get("acc") is not None:
-            told.append((row.index(max(row)) == labels[-1]) == (float(line["acc"]) == 1))
+            told.append((row.index(max(row)) == labels[-1]) == (_acc(line["acc"], what) == 1))
         for own, values in found.items():
             values.append(_value(line, str(columns[own]), what))  # type: ignore[index]
     if (wrong := told.count(False)) > max(1, _AMISS * len(told)):
@@ -72,12 +72,21 @@ def _questions(path: Path) -> Iterator[tuple[dict[str, Any], list[float], str]]:
             if not isinstance(line, dict):
                 raise ValueError(f"{what} must be a JSON object, as lm-evaluation-harness writes. It is not.")
             question = line.get("doc_id")
+            if isinstance(question, list | dict):
+                raise ValueError(f"{what} must have a number or text as doc_id. Got {type(question).__name__}.")
             if question is not None and question in seen:
                 raise ValueError(f"{what} must be a question of its own. Got doc_id {question} once more: one filter?")
             seen.add(question)
             yield line, _log_likelihoods(line, what), what
     if not what:
         raise ValueError(f"{path.name} must hold a question in each line. Got none.")
+
+
+def _acc(value: Any, what: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{what} must have a number as acc. Got {str(value)[:40]!r}.") from None
 
 
 def _log_likelihoods(line: dict[str, Any], what: str) -> list[float]:

@@ -79,6 +79,7 @@ class OutcomeLines:
         self.of: Of = "confidence"
         self.unused: list[str] = []
         self._head: list[str] | None = None  # none of JSON
+        self._kind: Of | None = None
         self._columns: list[str] = []
         self._find: Callable[..., tuple[np.ndarray, np.ndarray]] = _stated
 
@@ -166,12 +167,16 @@ class OutcomeLines:
             classes = [name for name in rest if not (_OF_SAMPLES.fullmatch(name) or what_goes_with_samples(name))]
             numbers = [str(k) for k in range(len(classes)) if str(k) in classes]
             whole = len(numbers) > 1 and numbers[-1] == str(len(numbers) - 1)
+            if not (asked or classes):
+                raise ValueError(f"must have a column of probabilities. Got {in_words(names)}: say --scores NAME.")
             self._columns = [label, *(asked or (numbers if whole else classes))]
             self._find, self.unused = self._of_classes, [name for name in rest if name not in self._columns]
 
     def _of_classes(self, labels: list[Any], *columns: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
         names: Sequence[str] | None = self._columns[1:]
-        if len(columns) == 1 and isinstance(columns[0][0], list):  # of JSON
+        if len(columns) == 1 and any(isinstance(row, list) for row in columns[0]):  # of JSON
+            if any(not isinstance(row, list) or not row or len(row) != len(columns[0][0]) for row in columns[0]):
+                raise ValueError("probs must be lists of as many numbers.")
             names, columns = None, tuple(zip(*columns[0], strict=True))
         scores = np.stack([_numbers(column, "a probability") for column in columns], axis=-1)
         one, values = scores.shape[1] == 1, np.array([_value(label) for label in labels], dtype=object)
@@ -181,8 +186,11 @@ class OutcomeLines:
         part = Part(scores[:, 0] if one else scores, values, class_names=None if names is None else tuple(names))
         found = lay_out("all", part, replace(self.reading, layout="binary" if one else "classes"))
         probs = softmax(np.asarray(found.logits[:], dtype=np.float64), axis=-1)
-        if found.classes == 2:
-            self.of = "probability"
+        of: Of = "probability" if found.classes == 2 else "confidence"
+        if self._kind not in (None, of):
+            raise ValueError(f"must have {'two classes' if of == 'confidence' else 'more classes'}, as lines before.")
+        self.of = self._kind = of
+        if of == "probability":
             return probs[:, 1], found.labels.astype(np.float64)
         return probs.max(-1), (scores.argmax(-1) == found.labels).astype(np.float64)
 
@@ -206,8 +214,9 @@ def checked_outcomes(confidence: np.ndarray, correct: np.ndarray) -> tuple[np.nd
 
 
 def _stated(correct: list[Any], confidence: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    if wrong := next((value for value in correct if _text(value) not in _TRUTH), None):
-        raise ValueError(f"correct must be 0, 1, true or false. Got {str(wrong)[:40]!r}.")
+    for value in correct:
+        if _text(value) not in _TRUTH:
+            raise ValueError(f"correct must be 0, 1, true or false. Got {str(value)[:40]!r}.")
     return checked_outcomes(_numbers(confidence, "confidence"), np.array([_TRUTH[_text(value)] for value in correct]))
 
 
@@ -248,5 +257,6 @@ def _numbers(values: Sequence[Any], name: str) -> np.ndarray:
         except (TypeError, ValueError, OverflowError):
             found.append(math.nan)
         if not math.isfinite(found[-1]):
-            raise ValueError(f"{name} must be a number. Got {str(value)[:40]!r}.")
+            remedy = ": say with --scores which columns are probabilities" if name == "a probability" else ""
+            raise ValueError(f"{name} must be a number. Got {str(value)[:40]!r}{remedy}.")
     return np.array(found)

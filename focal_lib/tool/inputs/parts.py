@@ -114,7 +114,7 @@ def numbers_of_classes(labels: np.ndarray, names: Sequence[str] | None, what: st
         raise ValueError(f"{what} must be there for every sample. Got {missing} without.")
     if all(isinstance(value, bool | int | float | np.number | np.bool_) for value in flat):
         return _maybe_named_by_numbers(labels.astype(np.float64), names, what)
-    wanted = np.array([str(value) for value in flat])
+    codes, values = pd.factorize(_as_text(flat))  # an array of text would be as wide as its longest
     if names is None:
         raise ValueError(
             f"{what} must be numbers where the columns have no names: 0 for the first class, 1 for the next; of one "
@@ -123,12 +123,16 @@ def numbers_of_classes(labels: np.ndarray, names: Sequence[str] | None, what: st
         )
     if len(set(names)) < len(names):
         raise ValueError(f"class_names must differ. Got {in_words(names)}.")
-    if unknown := sorted(set(wanted.tolist()) - set(names)):
+    if unknown := sorted(set(values) - set(names)):
         raise ValueError(
             f"{what} must be names of columns, which are {in_words(names)}. Got {in_words(map(repr, unknown))}, "
             "which no column has."
         )
-    return pd.Index(list(names)).get_indexer(pd.Index(wanted)).astype(np.int64).reshape(labels.shape)
+    return pd.Index(list(names)).get_indexer(pd.Index(values)).astype(np.int64)[codes].reshape(labels.shape)
+
+
+def _as_text(values: np.ndarray) -> np.ndarray:
+    return np.array([str(value) for value in values], dtype=object)
 
 
 def _maybe_named_by_numbers(labels: np.ndarray, names: Sequence[str] | None, what: str) -> np.ndarray:
@@ -160,9 +164,9 @@ def numbers_of_values(parts: Sequence[Any], what: str) -> tuple[list[np.ndarray]
         if missing := int(pd.isna(array).sum()):
             raise ValueError(f"{what} must be there for every sample. Got {missing} of {len(array)} without.")
     numeric = all(array.dtype.kind in "biuf" for array in arrays)
-    plain = [array if numeric else np.array([str(value) for value in array]) for array in arrays]
-    values, codes = np.unique(np.concatenate(plain), return_inverse=True)
-    names = tuple(f"{value:g}" if values.dtype.kind == "f" else str(value) for value in values)
+    plain = [array if numeric else _as_text(array) for array in arrays]
+    codes, values = pd.factorize(np.concatenate(plain), sort=True)
+    names = tuple(f"{value:.15g}" if values.dtype.kind == "f" else str(value) for value in values)
     cuts = np.cumsum([len(array) for array in arrays])[:-1]
     return [code.astype(np.int64) for code in np.split(codes, cuts)], names
 

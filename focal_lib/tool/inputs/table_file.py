@@ -63,6 +63,10 @@ def part_of_table(
         raise ValueError(f"{len(labels)} label columns need as many columns of scores. Got {len(taken)}.")
     for name in apart:
         _check_filled(table, name, frame[name])
+    for name in labels:
+        _check_names(table, frame[name], taken)
+    if "weights" in named:
+        numbers_of_columns(table, frame[[named["weights"]]])
     values, one = numbers_of_columns(table, frame[taken]), len(taken) == 1
     return Part(
         values[:, 0] if one else values,
@@ -120,6 +124,9 @@ def numbers_of_columns(table: Table, scores: pd.DataFrame) -> np.ndarray:
                 f"{table.place(at)}{remedy}."
             )
         _check_filled(table, str(name), column)
+        if kind.kind == "f" and np.isposinf(wide := column.to_numpy(np.float64)).any():
+            where = table.place(int(np.isposinf(wide).argmax()))
+            raise ValueError(f"{table.path.name} must hold finite numbers. Got inf in column {name}, {where}.")
         # pandas' own types can hold missing values
         kinds.append(kind if isinstance(kind, np.dtype) else f"{kind.kind}{kind.itemsize}")  # type: ignore[attr-defined]
     return scores.to_numpy(dtype=np.result_type(*kinds))
@@ -141,13 +148,26 @@ def check_classes(path: Path, scores: pd.DataFrame, named: Container[str] = ()) 
                 f"column {name!r} of {path.name} is no class': leave it out, or say --{holds} {name}. If it is one, "
                 "name it otherwise, or say with --scores which columns are scores."
             )
-        counts = column.dtype.kind in "fiu" and len(column) > 2 and (column.diff().iloc[1:] == 1).all()
+        counts = column.dtype.kind in "fiu" and len(column) > 2 and bool((np.diff(column.to_numpy()) == 1).all())
         if (is_index_name(str(name)) and name not in named) or counts:
             why = "it counts the samples" if counts else "its name is no class'"
             raise ValueError(
                 f"{path.name} must have a column for each class, and label. Leave out {name!r}: {why}; or say "
                 "with --scores which columns are scores."
             )
+
+
+def _check_names(table: Table, labels: pd.Series, columns: Sequence[str]) -> None:
+    """Among labels that are numbers or names of columns, one that is neither is a slip; all may be other names."""
+    if labels.dtype.kind in "fiub":
+        return
+    known = (pd.to_numeric(labels, errors="coerce").notna() | labels.isin(columns)).to_numpy()
+    if known.any() and not known.all():
+        at = int(known.argmin())
+        raise ValueError(
+            f"labels must be names of columns, which are {in_words(columns)}, or numbers. Got "
+            f"{str(labels.iloc[at])[:40]!r} in column {labels.name}, {table.place(at)}, of {table.path.name}."
+        )
 
 
 def _check_filled(table: Table, name: str, column: pd.Series) -> None:

@@ -160,7 +160,8 @@ class _Csv(Table):
         except pd.errors.EmptyDataError:
             return pd.DataFrame(columns=list(names.values()))
         except (ValueError, OSError) as error:  # pandas' own are among them
-            reason = " ".join(str(error).split())
+            reason = "a quotation mark is not closed." if "EOF inside string" in str(error) else str(error)
+            reason = " ".join(reason.split())
             raise ValueError(f"{self.path.name} must be a table of numbers, csv. It is not: {reason}") from None
         if (more := found[beyond].notna()).any():
             where = self.place(int(more.to_numpy().argmax()))

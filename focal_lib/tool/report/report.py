@@ -141,7 +141,7 @@ def calibrate(
         fitted_on, test = (sets["all"], sets["all"]) if folds else fit_and_test_sets(sets, share, seed)
         notes = []
         if asked in ("", "all"):
-            others = not_of(calibrators, fitted_on.classes, default=not asked)
+            others = not_of(calibrators, len(fitted_on), fitted_on.classes, default=not asked)
             calibrators = {method: own for method, own in calibrators.items() if method not in others}
             if counting := counting_samples(calibrators, fitted_on.weights):
                 calibrators = {method: own for method, own in calibrators.items() if method not in counting}

@@ -24,11 +24,11 @@ def stationarity_steps() -> tuple[Step, ...]:
     odds = 1 / symbols.binary_map() - 1
     common = ((1 - q) * q) ** (1 - gamma)
     return (
-        step(r"$\partial_q \mathcal R = p\,L'(q) - (1-p)\,L'(1-q)$", (stationary * common, 0), simplify=_powers),
+        step(r"$\partial_q \mathcal R = p\,L'(q) - (1-p)\,L'(1-q)$", (stationary * common, 0), simplify=powers),
         step(
             r"$(1-p)/p = L'(q)/L'(1-q)$ are the odds of the printed map",
             (odds * mirrored * common, slope * common),
-            simplify=_powers,
+            simplify=powers,
         ),
     )
 
@@ -49,7 +49,8 @@ def logit_form_steps() -> tuple[Step, ...]:
     )
 
 
-def _powers(expression: sp.Expr) -> sp.Expr:
+def powers(expression: sp.Expr) -> sp.Expr:
+    """Simplified after powers of products are taken apart."""
     return sp.simplify(sp.powsimp(sp.expand(sp.expand_power_base(expression, force=True)), force=True))
 
 

@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from focal_lib.cli import main
 from focal_lib.cli.errors import CheckingCommand, FileCommand, in_a_line
 
 KINDS = [(FileCommand, {}, 1, "Error"), (CheckingCommand, {"word": "Investigate"}, 2, "Investigate")]
@@ -138,3 +140,52 @@ def test_closed_output_goes_into_no_file(tmp_path):
     process = start(tmp_path, "into", preexec_fn=lambda: os.close(1))
     assert process.wait(30) == 0, process.stderr.read()
     assert (tmp_path / "b.txt").read_text() == "content"
+
+
+# --- every command --------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk")
+@pytest.mark.parametrize("arguments", [["--version"], ["claims", "--help"]])
+def test_a_full_disk_is_a_line(arguments):
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "focal_lib.cli", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "Error: [Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "flag"),
+    [
+        *(("calibrate", flag) for flag in ("--out", "--json", "--model-card")),
+        *((name, "--out") for name in ("check", "apply", "export", "notebook")),
+        ("watch", "--state"),
+        ("run", "--page"),
+        ("claims", "--boxes"),
+    ],
+)
+def test_no_name_is_no_place(command, flag, tmp_path, monkeypatch):
+    """The value of a variable that is not set."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.csv").touch()
+    own = {"calibrate": ["x.csv", "--out", "r"], "check": ["x.csv", "--max-ece", "0.1"], "apply": ["x.csv", "x.csv"]}
+    given = own.get(command, ["x.csv"] if command in ("watch", "export") else [])
+    found = CliRunner().invoke(main, [command, *given, flag, ""])
+    assert found.exit_code == 2, found.output
+    assert "must have a name. Got ''; the current folder is '.'." in " ".join(found.output.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--json", "no/such/x.json"], "must go into a folder that exists. There is no no/such"),
+        (["--model-card", "x" * 250], "the result must have a shorter name. Got 250 letters"),
+    ],
+)
+def test_where_results_go_is_looked_at_before_the_work(flags, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.csv").write_text("is,not,read")
+    found = CliRunner().invoke(main, ["calibrate", "x.csv", "--out", "r", *flags])
+    assert (found.exit_code, message in found.output) == (1, True), found.output
+    assert not (tmp_path / "r").exists()

@@ -196,6 +196,24 @@ def test_of_few_samples_that_are_certain_ends_are_in_order(classes, sure):
             assert found.low <= found.estimate + 1e-12
 
 
+@pytest.mark.parametrize("gap", [0.0, 0.1])
+@pytest.mark.parametrize("groups", [False, True])
+def test_where_confidences_tie_bins_are_no_independent_numbers(gap, groups):
+    """All bins of a constant classifier have one gap, so the interval is that of one bin, and covers as it does."""
+    rng, held = np.random.default_rng(0), []
+    confidence = np.full(600, 0.7)
+    for _ in range(60):
+        correct = (rng.random(600) < 0.7 - gap).astype(float)
+        design = Design(groups=np.arange(600) // 3) if groups else Design()
+        found = adaptive_ece_interval_of(confidence, correct, design=design)
+        of_one = adaptive_ece_interval_of(confidence, correct, 1, design=design)
+        assert found.estimate == pytest.approx(abs(0.7 - correct.mean()), abs=1e-12)
+        ends = of_one.low, of_one.high
+        assert (found.low, found.high) == pytest.approx(ends, abs=0.006)  # other draws
+        held.append(found.low <= gap <= found.high)
+    assert np.mean(held) >= 0.9
+
+
 def test_samples_of_weight_zero_change_nothing():
     confidence, correct = np.r_[np.full(3, 0.3), np.full(100, 0.9)], np.r_[np.ones(3), np.arange(100) % 10 > 0]
     weighted = ece_interval_of(confidence, correct, design=Design(np.r_[np.zeros(3), np.ones(100)]))

@@ -258,3 +258,54 @@ def test_nothing_beyond_the_array_api_standard(gamma):
         log_p = maps.focal_log_probs(z, 1.5)
         found = maps.inverse_focal_log_probs(array_api_strict.asarray(log_p), gamma)
         np.testing.assert_allclose(np.asarray(found), maps.inverse_focal_log_probs(log_p, gamma), rtol=1e-12)
+
+
+# --- order ---------------------------------------------------------------------------
+
+DTYPES = (np.float32, np.float64, torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+def tied_logits(dtype, k, rng):
+    """Rows whose top is tied with others, or with classes a unit in the last place below; some of them saturated."""
+    z = (rng.normal(size=(400, k)) * np.repeat([0.1, 1, 3, 30], 100)[:, None]).astype(np.float32)
+    rows, top = np.arange(400), z.argmax(1)
+    other = (top + 1 + rng.integers(0, k - 1, 400)) % k
+    z[rows, other] = z.max(1)
+    z[::2][rows[:200], other[::2]] = np.nextafter(z[::2].max(1), np.float32(-np.inf))
+    return torch.from_numpy(z).to(dtype) if isinstance(dtype, torch.dtype) else z.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("gamma", [-0.9, 0.5, 2.0, 20.0, 100.0])
+def test_the_top_classes_stay_on_top(dtype, gamma):
+    """Exactly: tied ones stay tied, and one just below never passes them, in the map and in its inverse."""
+    rng = np.random.default_rng(0)
+    for k in (2, 3, 10, 37):
+        z = tied_logits(dtype, k, rng)
+        maps_of = [maps.focal_log_probs] + [maps.inverse_focal_log_probs] * (k == 2 or gamma >= 0)
+        for function in maps_of:
+            given = z
+            if function is maps.inverse_focal_log_probs:
+                if dtype in (torch.float16, torch.bfloat16):
+                    continue  # their logarithms are no distributions
+                given = maps.focal_log_probs(z, 0.0)
+            p = np.asarray(torch.as_tensor(function(given, gamma)).double())
+            x = np.asarray(torch.as_tensor(given).double())
+            top = x == x.max(1, keepdims=True)
+            assert (p == p.max(1, keepdims=True))[top].all()
+            spread = np.sort(np.where(top, p, np.inf), 1)[:, 0] == np.where(top, p, -np.inf).max(1)
+            assert spread.all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:2] + DTYPES[4:], ids=str)
+def test_equal_logits_stay_equal_and_others_in_order(dtype):
+    """Of classes below the top, too; more than a few units in the last place apart they keep their order."""
+    z = np.round(np.random.default_rng(0).normal(size=(500, 12)) * 8) / 4
+    z = torch.from_numpy(z).to(dtype) if isinstance(dtype, torch.dtype) else z.astype(dtype)
+    for gamma in (0.5, 5.0, 100.0):
+        p = np.asarray(maps.focal_log_probs(z, gamma))
+        order = np.argsort(np.asarray(z), 1, kind="stable")
+        before, after = np.take_along_axis(np.asarray(z), order, 1), np.take_along_axis(p, order, 1)
+        same = np.diff(before) == 0
+        assert (np.diff(after)[same] == 0).all()
+        assert (np.diff(after)[~same] > 0).all()

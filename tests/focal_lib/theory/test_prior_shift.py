@@ -133,6 +133,7 @@ def test_a_new_prevalence_is_elkans(p, old, new):
     assert prior_shift(p, old, new) == pytest.approx(elkan(p, old, new), rel=1e-10, abs=1e-15)
     both = prior_shift([1 - p, p], [1 - old, old], [1 - new, new])
     assert prior_shift(p, old, new) == pytest.approx(both[1], rel=1e-12)
+    np.testing.assert_array_equal(prior_shift([[1 - p, p]], old, new), [both])
     assert prior_shift(prior_shift(p, old, new), new, old) == pytest.approx(p, rel=1e-9, abs=1e-15)
 
 
@@ -174,6 +175,7 @@ def test_an_estimated_prevalence_is_the_root_of_the_slope():
         return ((ratio - 1) / (1 + new * (ratio - 1))).mean()
 
     assert estimate_priors(p, 0.3) == pytest.approx(scipy.optimize.brentq(slope, 1e-9, 1 - 1e-9), abs=1e-6)
+    assert estimate_priors(np.stack([1 - p, p], -1), 0.3) == estimate_priors(p, 0.3)
     assert estimate_priors(torch.from_numpy(p), 0.3) == estimate_priors(p, 0.3)
     assert estimate_priors(np.full(10, 0.3), 0.3) == pytest.approx(0.3)  # scores that say nothing
     assert estimate_priors(np.full(10, 0.01), 0.3) == pytest.approx(0, abs=1e-6)
@@ -197,6 +199,7 @@ def test_the_reference_of_lin_et_al_point():
         (lambda: weighted_focal_log_probs([0.0, np.nan], 2.0, [1, 1]), "finite"),
         (lambda: weighted_focal_minimiser([0.8, 0.3], 2.0, [1, 1]), "sum to 1"),
         (lambda: prior_shift([0.2, 1.3], 0.5, 0.1), r"probs must lie in \[0, 1\]. Got values from 0.2 to 1.3"),
+        (lambda: prior_shift([[0.2, 0.3]], 0.5, 0.1), "probs must sum to 1"),
         (lambda: prior_shift(0.2, 0, 0.1), r"old must be a prevalence, in \(0, 1\). Got 0"),
         (lambda: prior_shift(0.2, 0.5, 1.5), r"new must be a prevalence, in \[0, 1\]. Got 1.5"),
         (lambda: prior_shift([[0.2, 0.8]], [0.5, 0.5], [0.2, 0.2]), "new must sum to 1"),

@@ -125,6 +125,13 @@ def test_each_slice_is_judged_and_the_worst_outcome_counts(sliced):
     assert check((logits[north], labels[north]), 0.1, slices=names[north]).outcome == Outcome.PASS
 
 
+def test_a_slice_whose_samples_all_have_weight_0_is_none(sliced):
+    logits, labels, names = sliced
+    weights = np.where(names == "islands", 0.0, 1.0)
+    found = check((logits, labels), 0.1, slices=names, weights=weights)
+    assert [part.name for part in found.slices] == ["south", "north"]
+
+
 def test_slices_in_files_for_other_programs(sliced, tmp_path):
     logits, labels, names = sliced
     found = check((logits, labels), 0.1, slices=names)

@@ -371,7 +371,7 @@ def test_what_did_not_run_is_neither(drifting, tmp_path):
     assert state.read_bytes() == before
     assert call("-", "--state", state, input=f"{good}0.5,maybe\n").exit_code == 2
     assert steps(state) == 6  # what a pipe gave is gone: it has been counted
-    state.write_bytes(state.read_bytes()[:-9])
+    state.write_bytes(state.read_bytes()[:-5000])
     assert call("-", "--state", state, input=good).exit_code == 2
 
 

@@ -1,6 +1,7 @@
 """Grids: YAML files of specifications."""
 
 import re
+import time
 from dataclasses import fields
 
 import pytest
@@ -35,6 +36,12 @@ def test_a_run_stands_once(grid):
     assert len(read_grid(grid("gamma: [0, 0.0]\nloss: [focal, cross-entropy]"))) == 1
 
 
+ALIASES = "seed:\n- &a [0, 0, 0, 0, 0, 0, 0, 0, 0]\n" + "".join(
+    f"- &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefg", "bcdefgh", strict=True)
+)
+PRODUCT = "".join(f"{name}: {list(range(1, 60))}\n" for name in ("n_train", "n_validation", "epochs", "batch_size"))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -52,11 +59,27 @@ def test_a_run_stands_once(grid):
         ("gamma: 7\nloss: [{loss: flsd-53}, {gamma: [1, 2], seed: 1}]", "Got gamma twice, the second time in loss"),
         ("loss: [{loss: [{loss: mmce, lam: 1}], lam: [2, 4]}]", "Got lam twice, the second time in lam"),
         ("seed: [{seed: 1, n_train: 9}]\nn_train: [{n_train: 9, seed: 2}]", "Got n_train, seed twice"),
+        ("seed: &s [*s]", "must be YAML. Got an alias within what it stands for"),
+        ("a: &s {loss: *s}", "Got an alias within what it stands for"),
+        (f"seed: {'[' * 3000}{']' * 3000}", "must be YAML. Got maximum recursion"),
+        (ALIASES, "must be YAML. Got more than 20,000 values"),
+        (PRODUCT, "a grid must have at most 100,000 runs. Got 205,379 and more by epochs"),
+        ("\n".join(f"k{i}: 1" for i in range(30_000)), "Got more than 20,000 values"),
+        ("\n".join(f"k{i}: 1" for i in range(9_000)), "parameters must be among .* Got k0, k1, k10, k100, k1000, "),
+        (f"# {'x' * 2**20}\nseed: 1", "must be YAML of at most 1,048,576 letters"),
     ],
 )
 def test_bad_grids_are_named(grid, text, message):
-    with pytest.raises(ValueError, match=message):
+    started = time.process_time()
+    with pytest.raises(ValueError, match=message) as refused:
         read_grid(grid(text))
+    assert len(str(refused.value)) < 1000
+    assert time.process_time() - started < 20
+
+
+def test_aliases_stand_for_what_they_name(grid):
+    specs = read_grid(grid("loss: [{loss: focal, gamma: &g [1, 2]}, {loss: dual-focal, gamma: *g}]"))
+    assert [spec.gamma for spec in specs] == [1, 2, 1, 2]
 
 
 def test_one_run_of_a_grid(grid):
@@ -192,7 +215,7 @@ def test_weights_are_made_again_of_four_runs_a_data_set():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("gamma: &a {gamma: *a}", "must hold no mapping that holds itself"),
+        ("gamma: &a {gamma: *a}", "must be YAML. Got an alias within what it stands for"),
         ("gamma: !!int foo", "must be YAML. Got invalid literal for int"),
         ("gamma: " + 5000 * "9", "must be YAML. Got Exceeds the limit"),
     ],

@@ -11,7 +11,7 @@ from focal_lib.theory.maps import focal_log_probs, focal_logit_slope
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.judgement import Verdict
 from reproduction.theorems import symbols
-from reproduction.theorems.kk24 import fig4, prop1, prop3, prop3_many_classes, prop4, prop5
+from reproduction.theorems.kk24 import class_weights, fig4, prop1, prop3, prop3_many_classes, prop4, prop5
 from reproduction.theorems.lemmas.confidence import drop_of_ties, weight_growth
 from tests.quick import first_is_quick
 
@@ -122,3 +122,22 @@ def test_the_turning_gamma_is_where_the_growth_is_0():
     assert growth(1 / 3, 0.99 * at) < 0 < growth(1 / 3, 1.01 * at)
     with balls.precision():
         assert abs(float(prop5.turning_gamma("1/2").mid())) < 1e-12  # three classes: from 0 on
+
+
+def test_a_shift_the_other_way_is_no_minimiser(monkeypatch):
+    right = class_weights.weighted_focal_log_probs
+    monkeypatch.setattr(class_weights, "weighted_focal_log_probs", lambda z, g, a: right(z, g, 1 / np.asarray(a)))
+    assert class_weights.class_weights_search().verdict == Verdict.FAILED
+
+
+@pytest.mark.parametrize(
+    ("check", "formula"),
+    [
+        *((class_weights.class_weights, name) for name in ("focal_loss", "focal_loss_slope", "binary_map")),
+        *((class_weights.curvature_below, name) for name in ("focal_loss", "gain")),
+    ],
+)
+def test_class_weights_rest_on_the_formulas(monkeypatch, check, formula):
+    right = getattr(symbols, formula)
+    monkeypatch.setattr(symbols, formula, lambda *at: right(*at) ** 2)
+    assert check().verdict == Verdict.FAILED

@@ -15,7 +15,9 @@ def test_no_weights_are_better(overconfident):
     assert fit.temperature_ == TemperatureScaling().fit(z, y).temperature_
     least = nll(fit.predict_proba(z), y)
     parts = np.stack([softmax(z / fit.temperature_, -1), softmax(z, -1), np.full(z.shape, 0.25)])
-    np.testing.assert_allclose(fit.predict_proba(z), np.tensordot(fit.weights_, parts, 1), atol=1e-12)
+    np.testing.assert_allclose(
+        fit.predict_proba(z), np.tensordot([fit.scaled_, fit.unscaled_, fit.uniform_], parts, 1), atol=1e-12
+    )
     for a in np.linspace(0, 1, 21):
         for b in np.linspace(0, 1 - a, 21):
             assert nll(np.tensordot([a, b, 1 - a - b], parts, 1), y) >= least - 1e-7
@@ -28,8 +30,8 @@ def test_a_share_of_labels_at_random_is_uniform():
     z = rng.normal(size=(60_000, 5)) * 3
     p = 0.8 * softmax(z, -1) + 0.04
     y = (p.cumsum(1) < rng.random((len(z), 1))).sum(1)
-    weights = EnsembleTemperatureScaling().fit(z, y).weights_
-    np.testing.assert_allclose([weights[:2].sum(), weights[2]], [0.8, 0.2], atol=0.03)
+    fit = EnsembleTemperatureScaling().fit(z, y)
+    np.testing.assert_allclose([fit.scaled_ + fit.unscaled_, fit.uniform_], [0.8, 0.2], atol=0.03)
 
 
 def test_order_and_ties_stay(overconfident):

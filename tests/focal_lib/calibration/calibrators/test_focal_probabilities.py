@@ -48,6 +48,7 @@ def test_alpha_and_scores_of_the_positive_class():
     expected = np.exp(weighted_focal_log_probs(both, 2.0, [0.75, 0.25]))
     np.testing.assert_allclose(fit.predict_proba(both), expected, rtol=1e-12)
     np.testing.assert_allclose(apply_to_scores(fit, scores), expected[:, 1], rtol=1e-12)
+    np.testing.assert_allclose(FocalProbabilities(2.0, 0.25).fit(scores).predict_proba(both), expected, rtol=1e-12)
     assert isinstance(fit.predict_proba(torch.from_numpy(both)), torch.Tensor)
 
 

@@ -10,9 +10,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
+from focal_lib.calibration.calibrators.ensemble_temperature import EnsembleTemperatureScaling
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
+from focal_lib.calibration.calibrators.platt import PlattScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
 from focal_lib.calibration.saved import write_onnx
@@ -43,6 +45,7 @@ def test_the_module_is_the_map(gamma, classes):
 
 METHODS = (
     TemperatureScaling(),
+    EnsembleTemperatureScaling(),
     FocalTemperatureScaling("nll", "newton"),
     FocalTemperatureScaling("adaptive-ece", gammas=(-0.5,)),
     VectorScaling(1e-3),
@@ -81,7 +84,7 @@ def test_after_a_network(synthetic_logits):
     torch.testing.assert_close(again(x), both(x))
 
 
-@pytest.mark.parametrize("method", METHODS[1:4:2], ids=lambda method: type(method).__name__)
+@pytest.mark.parametrize("method", METHODS[1:5:2], ids=lambda method: type(method).__name__)
 def test_prediction_is_compiled_whole(synthetic_logits, method):
     z, y = synthetic_logits(600, 6)
     fit, tensor = clone(method).fit(z, y), torch.from_numpy(z).requires_grad_()
@@ -108,3 +111,30 @@ def test_methods_without_a_module_say_so(synthetic_logits):
         HistogramBinning().fit(z, y).to_module()
     with pytest.raises(NotFittedError):
         TemperatureScaling().to_module()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("gamma", [-0.5, 0.7, 20.0])
+def test_tied_classes_stay_tied(gamma, dtype):
+    z = torch.from_numpy(np.round(np.random.default_rng(0).normal(size=(500, 6)) * 2)).to(dtype)
+    p = FocalTemperatureModule(1.3, gamma)(z)
+    assert torch.equal(p == p.amax(-1, keepdim=True), z == z.amax(-1, keepdim=True))
+
+
+def test_the_predicted_class_is_that_of_the_largest_logit(synthetic_logits):
+    """Of logits that the map cannot tell apart in float32, too."""
+    z, y = synthetic_logits(300, 4)
+    near = np.repeat(np.float32([[1e-6, 1.0, 1.0, 0.0]]), 5, 0)
+    near[:, 2] = np.nextafter(np.float32(1), np.float32(2))
+    for method in (TemperatureScaling(), FocalTemperatureScaling(), EnsembleTemperatureScaling()):
+        fit = method.fit(z, y)
+        assert (fit.predict(near) == 2).all()
+        assert (fit.predict(torch.from_numpy(near)) == 2).all()
+
+
+def test_platt_scaling_is_a_module(synthetic_logits):
+    z, y = synthetic_logits(300, 2)
+    fit = PlattScaling().fit(z, y)
+    np.testing.assert_allclose(fit.to_module()(torch.from_numpy(z)).numpy(), fit.predict_proba(z), atol=1e-12)
+    compiled = torch.compile(fit.predict_proba, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(torch.from_numpy(z)), fit.predict_proba(torch.from_numpy(z)))

@@ -1,7 +1,12 @@
 """Files with more than logits and labels: named columns and arrays, label columns, separate files for testing."""
 
+import time
+import tracemalloc
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
 
@@ -96,6 +101,51 @@ def test_without_their_names_the_message_says_how_to_name_them(write):
         read_logits(write(FRAME.assign(id=Y)))
 
 
+# --- sizes ----------------------------------------------------------------------------------
+
+
+def test_text_in_parquet_counts_as_often_as_it_is_there(tmp_path):
+    """100 kB that would be 600 MB of labels; a column that is not read does no harm."""
+    long = pa.array(["x" * 2_000_000] * 300)
+    z = {"a": RNG.normal(size=300), "b": RNG.normal(size=300)}
+    for name, text in (("plain", long), ("dictionary", long.dictionary_encode())):
+        pq.write_table(pa.table(z | {"label": text}), tmp_path / f"{name}.parquet")
+        with pytest.raises(ValueError, match=r"and not 600 MB out of 0\.1"):
+            read_logits(tmp_path / f"{name}.parquet")
+    pq.write_table(pa.table(z | {"label": [0, 1] * 150, "note": long}), tmp_path / "x.parquet")
+    assert len(read_logits(tmp_path / "x.parquet", scores="a,b")["all"]) == 300
+
+
+def test_one_long_label_does_not_widen_the_others(tmp_path):
+    """As an array of text, 20,000 labels would take 8 GB."""
+    labels = ["x" * 100_000, *["b"] * 20_000]
+    pd.DataFrame({"a": RNG.normal(size=20_001), "b": 0.0, "label": labels}).to_csv(tmp_path / "x.csv", index=False)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="labels must be names of columns"):
+        read_logits(tmp_path / "x.csv")
+    assert tracemalloc.get_traced_memory()[1] < 10**8
+    tracemalloc.stop()
+
+
+def test_many_columns_are_refused_before_they_are_read(tmp_path):
+    (tmp_path / "x.csv").write_text(f"{','.join(map(str, range(99_999)))}\n{'0,' * 99_998}0\n")
+    started = time.process_time()
+    with pytest.raises(ValueError, match=r"at most 20,000 columns: else save npz\. Got 99,999"):
+        read_logits(tmp_path / "x.csv")
+    assert time.process_time() - started < 2
+
+
+def test_text_in_parquet_that_is_no_utf_8(tmp_path):
+    broken = pa.array([b"\xff\xfe"] * 40)
+    text = pa.Array.from_buffers(pa.string(), 40, broken.buffers())
+    pq.write_table(pa.table({"a": Z[:, 0], "b": Z[:, 1], "label": Y % 2, "g": text}), tmp_path / "x.parquet")
+    for options in ({"groups": "g"}, {"slices": "g"}, {}):
+        with pytest.raises(
+            ValueError, match=r"x\.parquet must be a table of numbers, parquet\. It is not: Invalid UTF8"
+        ):
+            read_logits(tmp_path / "x.parquet", **options)
+
+
 # --- where a table is wrong -----------------------------------------------------------------
 
 
@@ -105,6 +155,11 @@ def test_without_their_names_the_message_says_how_to_name_them(write):
         ("cat,dog,label\n1.5,0.2,0\n0.1,0.9,1\n0.3,abc,1\n", r"column dog, 'abc', sample 2 \(line 4\)\.$"),
         ('cat,dog,label\n\n"1.5",0.2,0\n\n0.3,0.1,1\n"0,3",1,1\n', r"column cat, '0,3', sample 2 \(line 6\)\.$"),
         ('"c\nat",dog,label\n1,2,0\n3,,1\n', r"none in column dog of sample 1 \(line 4\)"),
+        ("cat,dog,label\n1,2,0\n3,4,x\n", r"or numbers\. Got 'x' in column label, sample 1 \(line 3\), of x\.csv"),
+        ("cat,dog,label\n1,2,cat\n3,4,dgo\n", r"which are cat, dog, .* Got 'dgo' in column label, sample 1 \(line 3\)"),
+        ("cat,dog,label,w\n1,2,0,1\n3,4,1,much\n", r"column w, 'much', sample 1 \(line 3\)"),
+        ("cat,dog,label\n1,2,0\n3,inf,1\n", r"finite numbers\. Got inf in column dog, sample 1 \(line 3\)"),
+        ('cat,dog,label\n1,2,0\n3,"4,1\n', r"It is not: a quotation mark is not closed\."),
         ("cat,dog,label\n1,2,0\n3,4,1,5\n", r"sample 1 \(line 3\) has more cells than the header, 3"),
         (
             "# of model 3\ncat,dog,label\n1,2,0\n",
@@ -116,7 +171,7 @@ def test_without_their_names_the_message_says_how_to_name_them(write):
 def test_the_cell_that_is_wrong_is_named(tmp_path, text, message):
     (tmp_path / "x.csv").write_text(text)
     with pytest.raises(ValueError, match=message):
-        read_logits(tmp_path / "x.csv")
+        read_logits(tmp_path / "x.csv", weights="w" if ",w" in text else None)
 
 
 def test_a_blank_first_line_and_commas_at_the_end_of_lines_are_no_harm(tmp_path):

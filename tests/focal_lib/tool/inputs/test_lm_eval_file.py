@@ -99,3 +99,18 @@ def test_one_very_wide_question_is_refused_before_memory_is_taken(tmp_path, monk
 def test_lines_of_other_programs(tmp_path):
     with pytest.raises(ValueError, match=r"tasks with options .* Got a, b, label: of other predictions, save a table"):
         read_logits(write(tmp_path / "x.jsonl", [{"a": 0.5, "b": 1.5, "label": 1}]))
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ({"doc_id": [1]}, r"line 1 of x\.jsonl must have a number or text as doc_id\. Got list"),
+        ({"doc_id": {}}, "as doc_id. Got dict"),
+        ({"acc": "abc"}, r"line 1 of x\.jsonl must have a number as acc\. Got 'abc'"),
+        ({"acc": 10**400}, "must have a number as acc. Got '10000"),
+        ({"target": 10**30}, "must have the place of an option as target"),
+    ],
+)
+def test_values_of_other_types(tmp_path, own, message):
+    with pytest.raises(ValueError, match=message):
+        read_logits(write(tmp_path / "x.jsonl", [question(0, 3, 1) | own, question(1, 3, 1)]))

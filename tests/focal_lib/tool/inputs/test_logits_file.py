@@ -121,7 +121,7 @@ def test_files_that_hold_no_numbers(tmp_path):
     for name, message in (
         ("junk.npz", "junk.npz must be an npz file of numbers"),
         ("junk.npy", "junk.npy must be an npy file of numbers"),
-        ("objects.npz", "logits in objects.npz must be an array of numbers. It holds objects, or is damaged"),
+        ("objects.npz", "logits in objects.npz must be an array of numbers. It holds objects or records"),
         ("flipped.npz", "logits in flipped.npz must be an array of numbers. It holds objects, or is damaged"),
     ):
         with pytest.raises(ValueError, match=message):
