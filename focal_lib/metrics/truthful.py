@@ -12,8 +12,9 @@ against the true probabilities plus :math:`\sum \mathrm{Var}(y_i)/n^2`. It is a 
 
 The root is the norm of a curve in q, to which sampling adds a Gaussian curve. The interval contains the norms of those
 multiples of the observed curve under which the observed norm is neither too large nor too small, by the same draws of
-noise. As for the ECE, the noise is at least a calibrated model's, few events are skewed, and a norm smaller than most
-of a calibrated model's gets that model's high end. `debiased` is the U-statistic, unbiased but for its clipping.
+noise; the high end is also at least that of gaps with equally many standard errors. As for the ECE, the noise is at
+least a calibrated model's, few events are skewed, and a norm smaller than most of a calibrated model's gets that
+model's high end. `debiased` is the U-statistic, unbiased but for its clipping.
 """
 
 from __future__ import annotations
@@ -99,14 +100,14 @@ def averaged_two_bin_error_interval_of(
     estimate = averaged_two_bin_error_of(p, y, weights)
     if n < 2 or (design.groups is not None and design.effective(n) < LEAST_GROUPS):
         return Interval(estimate, np.nan, np.nan, level=level)
-    observed, noise = _cells(p, y, weights, design, level)
-    size = float(np.sqrt(observed @ observed))
-    along = noise @ (observed / size) if size > 0 else np.zeros(len(noise))
+    observed, alike, noise = _cells(p, y, weights, design, level)
     apart, root = (noise * noise).sum(1), float(np.sqrt(estimate))
     count = event_count(p, y, level=level, design=design)
     skewed = max(0.0, max(count.high - count.events, count.events - count.low) - count.reach) / n
 
-    def end(probability: float, seen: float) -> float:
+    def end(curve: np.ndarray, probability: float, seen: float) -> float:
+        along = noise @ (curve / max(float(np.sqrt(curve @ curve)), 1e-300))
+
         def excess(size: float) -> float:
             return float(np.quantile(size * (size + 2 * along) + apart, probability)) - seen**2
 
@@ -114,7 +115,8 @@ def averaged_two_bin_error_interval_of(
         return 0.0 if excess(0.0) >= 0 else float(scipy.optimize.brentq(excess, 0.0, furthest, xtol=1e-9))
 
     calm = float(np.sqrt(np.quantile(apart, _CALM)))
-    low, high = end((1 + level) / 2, root), end((1 - level) / 2, max(root, calm)) + skewed
+    low = end(observed, (1 + level) / 2, root)
+    high = max(end(curve, (1 - level) / 2, max(root, calm)) for curve in (observed, alike)) + skewed
     own = design.totals(p - y)
     debiased = (estimate - float(own @ own) / n**2) * len(own) / (len(own) - 1)
     low, high = low**2, min(1.0, high**2)
@@ -135,8 +137,11 @@ def _curve(gaps: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _cells(
     p: np.ndarray, y: np.ndarray, weights: np.ndarray, design: Design, level: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """The observed curve over cells of about equal mass, (m,), and draws of its noise, (draws, m)."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The observed curve over cells of about equal mass, (m,), that of equal gaps, and draws of noise, (draws, m).
+
+    Equal are gaps of equally many standard errors. Noise is largest along their curve, so the truth may be farthest.
+    """
     n, gaps = len(p), weights * (p - y)
     edges = np.unique(np.quantile(p, np.arange(1, _CELLS) / _CELLS))
     index = np.searchsorted(edges, p)
@@ -156,11 +161,12 @@ def _cells(
     covariance = (covariance - np.outer(sums, sums) / parts) * parts / (parts - 1)
     own = np.diag(covariance)
     effect = max(1.0, float(own.sum() / squares.sum())) if squares.any() and design.groups is not None else 1.0
-    lengths, axes = np.linalg.eigh(covariance + np.diag(np.maximum(effect * calibrated - own, 0)))
+    errors = np.sqrt(np.maximum(effect * calibrated, own))
+    lengths, axes = np.linalg.eigh(covariance + np.diag(errors**2 - own))
     rng, draws = np.random.default_rng(0), int(np.clip(2 * _BEYOND / (1 - level), _DRAWS, _MOST_DRAWS))
     noise = (rng.standard_normal((draws, cells)) * np.sqrt(np.maximum(lengths, 0))) @ axes.T
     if not design.is_plain:  # few groups estimate a variance poorly
         degrees = design.degrees(n)
         noise *= np.sqrt(degrees / rng.chisquare(degrees, (draws, 1)))
     values = (moment / np.maximum(mass, 1e-300))[filled]
-    return _curve(sums / n, values), _curve(noise / n, values)
+    return _curve(sums / n, values), _curve(errors, values), _curve(noise / n, values)
