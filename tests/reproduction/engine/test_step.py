@@ -77,7 +77,10 @@ def test_a_network_with_batch_statistics_is_one_graph(recipe):
 
 def test_a_loss_that_says_it_is_no_single_graph_is_none():
     """Proper focal loss, which says so too, is one that looks at values: a GPU cannot replay it."""
-    assert [name for name in LOSS_RECORDS if not build(name, 2.0, 0.5, 7).one_graph] == ["proper-focal", "hessian-trace"]
+    assert [name for name in LOSS_RECORDS if not build(name, 2.0, 0.5, 7).one_graph] == [
+        "proper-focal",
+        "hessian-trace",
+    ]
     with pytest.raises((torch._dynamo.exc.TorchDynamoException, RuntimeError)):
         train(make("compiled", "hessian-trace"), epochs=1)
 
