@@ -31,8 +31,9 @@ class FocalObjective:
     .. math:: h_k = (\gamma + 1)\,a_y\,g(q_y)\,q_k(1-q_k) \quad\Bigl(\text{times } \tfrac{K}{K-1} \text{ for raw
               scores } (n, K)\Bigr),
 
-    which is positive, tight as :math:`q_y \to 1`, and that of log-loss for gamma = 0. No step of a leaf
-    is longer than Newton's, nor than 1/(gamma + 1) of the longest that log-loss would make with one of its samples.
+    which is positive, tight as :math:`q_y \to 1`, and that of log-loss for gamma = 0. No step of a leaf is longer than
+    Newton's, nor than 1/(gamma + 1) of the longest that log-loss would make with one of its samples. What the libraries
+    ask of a leaf, `min_sum_hessian_in_leaf` or `min_child_weight`, is asked of the sum of h.
 
     Args:
         gamma: a number >= 0; 0 is log-loss.

@@ -204,14 +204,32 @@ def rare():
 OPTIONS = {"learning_rate": 0.1, "num_leaves": 15, "num_threads": 1, "verbose": -1}
 
 
-def raw_scores(objective, rare):
+def raw_scores(objective, rare, rounds=80, **options):
     """Of LightGBM trained on the first half, of the second half."""
     x, y, _ = rare
     half = len(x) // 2
     start = objective.initial_score(y[:half])
     data = lightgbm.Dataset(x[:half], y[:half], init_score=np.full(half, start))
-    trees = lightgbm.train(OPTIONS | {"objective": objective}, data, 80)
+    trees = lightgbm.train(OPTIONS | {"objective": objective} | options, data, rounds)
     return trees.predict(x[half:], raw_score=True) + start
+
+
+class FrozenWeight(FocalObjective):
+    """g (q_y) as a weight of log-loss that the step takes as fixed: without the factor gamma + 1."""
+
+    def __call__(self, *given):
+        gradient, bound = super().__call__(*given)
+        return gradient, bound / (self.gamma + 1)
+
+
+@needs_lightgbm
+@pytest.mark.parametrize("gamma", [2.0, 5.0])
+def test_it_converges_at_a_learning_rate_of_1_and_without_its_factor_it_does_not(rare, gamma):
+    own, frozen = (
+        raw_scores(kind(gamma), rare, rounds=15, learning_rate=1.0) for kind in (FocalObjective, FrozenWeight)
+    )
+    assert np.abs(own).max() < 10
+    assert np.abs(frozen).max() > 100
 
 
 @needs_lightgbm
