@@ -43,9 +43,10 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: Any
     probability of the second is watched. A sample without an outcome yet is left out: give it again, with --id.
 
     The test may be looked at after every sample. If each outcome, given all earlier ones, is right with the
-    probability stated, or within --tolerance of it, there is ever an alarm with probability --alpha at most. Where
-    outcomes depend on each other - of one session, one day - this does not hold: --block N judges N at a time, and
-    the bound holds if that is so given the earlier blocks: nearly, where N is many times as long as the dependence.
+    probability stated, or within --tolerance of it, there is ever an alarm with probability --alpha at most. This does
+    not hold where outcomes come sooner if predictions are wrong, or depend on each other - of one session, one day.
+    For these --block N judges N at a time, and the bound holds if that is so given the earlier blocks: nearly, where N
+    is many times as long as the dependence.
 
     An alarm stays in the state: calibrate again, and go on with another state. Calls at once on one state wait for
     each other. A file counts whole, or not at all where a line is wrong, and once: it is known by its path and

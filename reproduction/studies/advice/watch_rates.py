@@ -4,31 +4,52 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.special import log_softmax
+from scipy.signal import lfilter
+from scipy.special import log_softmax, ndtr
 
 from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.tool.watch import CalibrationWatch
 
-_CHUNK = 4096
+_CHUNK, _SETTLED = 4096, 100  # samples after which an AR(1) has forgotten where it began
 
 
 def simulate_stream(
-    length: int, rng: np.random.Generator, *, temperature: float = 1.0, classes: int = 10, spread: float = 3.0
+    length: int,
+    rng: np.random.Generator,
+    *,
+    temperature: float = 1.0,
+    classes: int = 10,
+    spread: float = 3.0,
+    correlation: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Confidences of softmax(z) and correctness (length,) each, where labels are drawn from softmax(z / temperature).
 
     Args:
         temperature: 1 for a calibrated model, more for one that is overconfident.
         spread: standard deviation of the logits, which are normal.
+        correlation: of neighbours in the AR(1) of normal numbers by which labels are drawn; 0 for independent ones.
     """
     z = spread * rng.normal(size=(length, classes))
     top = z.argmax(1)[:, None]
     stated, true = (np.exp(np.take_along_axis(log_softmax(z / t, 1), top, 1)[:, 0]) for t in (1.0, temperature))
-    return stated, (rng.random(length) < true).astype(float)
+    if not correlation:
+        return stated, (rng.random(length) < true).astype(float)
+    noise = rng.normal(size=length + _SETTLED)
+    return stated, (ndtr(lfilter([(1 - correlation**2) ** 0.5], [1, -correlation], noise)[_SETTLED:]) < true).astype(
+        float
+    )
 
 
 def alarm_times(
-    runs: int, horizon: int, *, change: int | None = None, temperature: float = 1.0, alpha: float = 0.05, seed: int = 0
+    runs: int,
+    horizon: int,
+    *,
+    change: int | None = None,
+    temperature: float = 1.0,
+    alpha: float = 0.05,
+    seed: int = 0,
+    correlation: float = 0.0,
+    block: int = 1,
 ) -> np.ndarray:
     """At which sample the alarm comes in each of so many streams, inf where none does, (runs,).
 
@@ -36,17 +57,20 @@ def alarm_times(
         horizon: samples in a stream.
         change: samples of a calibrated model before the drift; None for no drift at all.
         temperature: of the labels after that, see simulate_stream.
-        alpha: of the watch.
+        alpha, block: of the watch.
+        correlation: of outcomes, see simulate_stream.
     """
     before = horizon if change is None else min(change, horizon)
     found = np.full(runs, np.inf)
     for run in range(runs):
         rng = np.random.default_rng((seed, run))
-        watch = CalibrationWatch(alpha)
+        watch = CalibrationWatch(alpha, block=block)
         while watch.alarm_at is None and watch.steps < horizon:
             calm = watch.steps < before
             length = min(_CHUNK, (before if calm else horizon) - watch.steps)
-            watch.update(*simulate_stream(length, rng, temperature=1.0 if calm else temperature))
+            watch.update(
+                *simulate_stream(length, rng, temperature=1.0 if calm else temperature, correlation=correlation)
+            )
         found[run] = np.inf if watch.alarm_at is None else watch.alarm_at
     return found
 

@@ -1,7 +1,6 @@
 """A watch: seldom a false alarm, soon a true one; its state goes on where it was, and a damaged one is refused."""
 
 import json
-import math
 import os
 import re
 import signal
@@ -16,8 +15,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.signal import lfilter
-from scipy.special import expit, ndtr
+from scipy.special import expit
 
 from focal_lib.cli import main
 from focal_lib.tool import CalibrationWatch
@@ -225,20 +223,9 @@ def test_a_file_that_is_no_state_is_refused_and_left_as_it_is(drifting, tmp_path
 # --- outcomes that depend on each other, probabilities of an event ------------------------
 
 
-def dependent_stream(rng, length, correlation):
-    """Calibrated at each time, with outcomes from an AR(1) of normal numbers."""
-    z = lfilter([math.sqrt(1 - correlation**2)], [1, -correlation], rng.normal(size=length + 100))[100:]
-    confidence = expit(np.abs(2 * rng.normal(size=length)))
-    return confidence, ndtr(z) < confidence
-
-
 def test_blocks_bound_false_alarms_of_dependent_outcomes():
     """At alpha .05, of 60 calibrated streams: far more than that without blocks, not with blocks of 20."""
-    alarms = dict.fromkeys((1, 20), 0)
-    for run in range(60):
-        stream_of_run = dependent_stream(np.random.default_rng(run), 2000, 0.5)
-        for block in alarms:
-            alarms[block] += CalibrationWatch(block=block).update(*stream_of_run)
+    alarms = {block: np.isfinite(alarm_times(60, 2000, correlation=0.5, block=block)).sum() for block in (1, 20)}
     assert alarms[1] > 9
     assert alarms[20] <= 3
 
