@@ -180,8 +180,8 @@ def check(
         calibrator: applied first; fitted on other samples than these.
         level: simultaneous level of the intervals.
         force: run the check although the data look wrong; see suspicions.
-        holds: arguments of read_logits that describe the data: given, labels, test, label_column, groups, slices,
-            weights, class_names, layout, ignore_index, pixels.
+        holds: arguments of read_logits that describe the data: given, scores, labels, test, label_column, groups,
+            slices, weights, class_names, layout, ignore_index, pixels.
 
     Raises:
         ValueError: invalid data or options.

@@ -92,8 +92,8 @@ def calibrate(
         keep: the method to keep, one of those tried, or 'as-given'; '' for the recommended one.
         force: continue although the data look wrong (see suspicions), and note it in the report.
         progress: called before each step with its description, the number of steps done and their total.
-        holds: arguments of read_logits that describe the data: given, labels, test, label_column, groups, slices,
-            weights, class_names, layout, ignore_index, pixels.
+        holds: arguments of read_logits that describe the data: given, scores, labels, test, label_column, groups,
+            slices, weights, class_names, layout, ignore_index, pixels.
 
     Raises:
         ValueError: invalid data or options; the message gives the remedy.
