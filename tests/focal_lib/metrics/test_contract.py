@@ -23,7 +23,7 @@ from focal_lib.calibration import TemperatureScaling
 from focal_lib.metrics import samples
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
 from focal_lib.metrics.calibration_test import p_value_over_groups
-from focal_lib.metrics.ece_interval import _normals
+from focal_lib.metrics.ece_interval import noise_draws
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,8 @@ MEANS = {
     "mce": lambda s: m.mce(*s.of),
     "classwise_ece": lambda s: m.classwise_ece(*s.of),
     "smooth_ece": lambda s: m.smooth_ece(*s.of),
+    "overconfidence": lambda s: m.overconfidence(*s.of),
+    "underconfidence": lambda s: m.underconfidence(*s.of),
 }
 OTHERS = {
     "adaptive_ece": lambda s: m.adaptive_ece(*s.of),
@@ -115,6 +117,8 @@ OTHERS = {
     "adaptive_ece_interval": lambda s: interval(m.adaptive_ece_interval(*s.of)),
     "mce_interval": lambda s: interval(m.mce_interval(*s.of)),
     "classwise_ece_interval": lambda s: interval(m.classwise_ece_interval(*s.of)),
+    "overconfidence_interval": lambda s: interval(m.overconfidence_interval(*s.of, binning="mass")),
+    "underconfidence_interval": lambda s: interval(m.underconfidence_interval(*s.of, weights=s.weights)),
     "weighted ece_interval": lambda s: interval(m.ece_interval(*s.of, weights=s.weights)),
     "weighted adaptive_ece_interval": lambda s: interval(m.adaptive_ece_interval(*s.of, weights=s.weights)),
     "ece_interval over groups": lambda s: interval(m.ece_interval_of(*s.top, design=s.design)),
@@ -136,6 +140,8 @@ OF_EVENTS = {
     "positive_ece of equal mass": lambda s: m.positive_ece(*s.of, binning="mass"),
     "positive_ece_interval": lambda s: interval(m.positive_ece_interval(*s.of, groups=s.groups)),
     "positive_reliability_bins": lambda s: fields(m.positive_reliability_bins(*s.of)),
+    "averaged_two_bin_error": lambda s: m.averaged_two_bin_error(*s.of),
+    "averaged_two_bin_error_interval": lambda s: interval(m.averaged_two_bin_error_interval(*s.of)),
     "observed_expected": lambda s: interval(m.observed_expected(*s.of, weights=s.weights)),
     "calibration_intercept": lambda s: interval(m.calibration_intercept(*s.of)),
     "calibration_slope": lambda s: interval(m.calibration_slope(*s.of)),
@@ -145,6 +151,7 @@ ITERATED = (  # a fit inside, or roots of matrices
     "calibration_intercept",
     "observed_expected",
     "positive_ece_interval",
+    "averaged_two_bin_error_interval",
     "ece_interval over groups",
     "adaptive_ece_interval over groups",
 )
@@ -155,10 +162,10 @@ NUMBERS = MEANS | OTHERS | OF_EVENTS
 def few_draws():
     """Intervals of fewer draws, several times faster."""
     with pytest.MonkeyPatch.context() as patch:
-        _normals.cache_clear()
+        noise_draws.cache_clear()
         patch.setattr(inspect.getmodule(m.ece_interval), "_DRAWS", 100)
         yield
-    _normals.cache_clear()
+    noise_draws.cache_clear()
 
 
 def test_every_function_of_samples_is_tried():
@@ -290,6 +297,8 @@ WEIGHTED = {
     "mce": m.mce,
     "classwise_ece": m.classwise_ece,
     "smooth_ece": m.smooth_ece,
+    "overconfidence": m.overconfidence,
+    "underconfidence": m.underconfidence,
     "all_metrics": lambda *given, **options: list(m.all_metrics(*given, **options).values()),
     "reliability_bins": lambda *given, **options: of_bins(m.reliability_bins(*given, **options)),
 }
@@ -298,6 +307,8 @@ INTERVALS = {
     "adaptive_ece_interval": m.adaptive_ece_interval,
     "mce_interval": m.mce_interval,
     "classwise_ece_interval": m.classwise_ece_interval,
+    "overconfidence_interval": m.overconfidence_interval,
+    "underconfidence_interval": m.underconfidence_interval,
 }
 
 
@@ -353,7 +364,11 @@ def test_weights_that_are_refused(name, weights, message):
 # --- kinds of arrays, parts, threads --------------------------------------------------------
 
 # what is computed from the confidences that top_label reads, once they are read, is the same
-READ = [name for name in NUMBERS if not name.endswith(("groups", "adaptive_ece_interval", "mce_interval"))]
+READ = [
+    name
+    for name in NUMBERS
+    if not name.endswith(("groups", "adaptive_ece_interval", "mce_interval", "confidence_interval"))
+]
 
 
 @for_each(READ, 1)
