@@ -23,6 +23,7 @@ from focal_lib.calibration import TemperatureScaling
 from focal_lib.metrics import samples
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
 from focal_lib.metrics.calibration_test import p_value_over_groups
+from focal_lib.metrics.design_gaps import _root
 from focal_lib.metrics.ece_interval import noise_draws
 
 
@@ -245,6 +246,22 @@ def test_classes_in_any_order(name, data):
     same(name, one, Given(one.probs[:, order], place[one.labels], one.weights, one.groups, one.classes[order]))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_classes_in_either_order(kind):
+    one = draw(1, 60, 2, kind)
+    same("classwise_ece_interval", one, Given(one.probs[:, ::-1], 1 - one.labels, None, None, np.array([1, 0])))
+
+
+def test_draws_over_groups_do_not_turn_with_rounding():
+    """Eigenvectors of equal eigenvalues do, and any may change its sign."""
+    noise = np.random.default_rng(0).normal(size=(15, 15)) * 1e-15
+    covariance = 0.2 * np.eye(15)
+    moved = covariance + noise + noise.T
+    one, other = (_root(matrix, np.diag(matrix)) for matrix in (covariance, moved))
+    np.testing.assert_allclose(other, one, atol=1e-12)
+    np.testing.assert_allclose(one @ one.T, np.eye(15), atol=1e-12)
+
+
 def test_of_classes_that_share_the_top_the_first_is_predicted():
     """So the order of classes may move the accuracy, by at most the share of such samples; NLL and Brier it cannot."""
     p, y = np.array([[0.4, 0.4, 0.2], [0.1, 0.8, 0.1]]), np.array([1, 1])
@@ -327,6 +344,16 @@ def test_whole_weights_are_copies(name, one, seed):
     np.testing.assert_allclose(found, function(probs[many], labels[many]), rtol=1e-12, atol=1e-12)
     torch_found = function(probs, labels, weights=torch.from_numpy(weights))
     np.testing.assert_array_equal(torch_found, found)
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weights_of_a_dask_array(name):
+    """Samples of weight 0 stay in it, and do not count: a label of probability 0 neither."""
+    one, weights = draw(0, 40, 3, "distinct"), np.r_[0.0, 2.0, np.ones(38)]
+    one.probs[0] = np.roll(np.eye(3)[one.labels[0]], 1)
+    lazy = dask.array.from_array(one.probs, chunks=(9, 3))
+    found = WEIGHTED[name](lazy, one.labels, weights=weights)
+    np.testing.assert_allclose(found, WEIGHTED[name](*one.of, weights=weights), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", INTERVALS)
