@@ -23,7 +23,8 @@ from focal_lib.calibration import TemperatureScaling
 from focal_lib.metrics import samples
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
 from focal_lib.metrics.calibration_test import p_value_over_groups
-from focal_lib.metrics.ece_interval import _normals
+from focal_lib.metrics.design_gaps import _root
+from focal_lib.metrics.ece_interval import noise_draws
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,8 @@ MEANS = {
     "mce": lambda s: m.mce(*s.of),
     "classwise_ece": lambda s: m.classwise_ece(*s.of),
     "smooth_ece": lambda s: m.smooth_ece(*s.of),
+    "overconfidence": lambda s: m.overconfidence(*s.of),
+    "underconfidence": lambda s: m.underconfidence(*s.of),
 }
 OTHERS = {
     "adaptive_ece": lambda s: m.adaptive_ece(*s.of),
@@ -115,6 +118,8 @@ OTHERS = {
     "adaptive_ece_interval": lambda s: interval(m.adaptive_ece_interval(*s.of)),
     "mce_interval": lambda s: interval(m.mce_interval(*s.of)),
     "classwise_ece_interval": lambda s: interval(m.classwise_ece_interval(*s.of)),
+    "overconfidence_interval": lambda s: interval(m.overconfidence_interval(*s.of, binning="mass")),
+    "underconfidence_interval": lambda s: interval(m.underconfidence_interval(*s.of, weights=s.weights)),
     "weighted ece_interval": lambda s: interval(m.ece_interval(*s.of, weights=s.weights)),
     "weighted adaptive_ece_interval": lambda s: interval(m.adaptive_ece_interval(*s.of, weights=s.weights)),
     "ece_interval over groups": lambda s: interval(m.ece_interval_of(*s.top, design=s.design)),
@@ -136,6 +141,8 @@ OF_EVENTS = {
     "positive_ece of equal mass": lambda s: m.positive_ece(*s.of, binning="mass"),
     "positive_ece_interval": lambda s: interval(m.positive_ece_interval(*s.of, groups=s.groups)),
     "positive_reliability_bins": lambda s: fields(m.positive_reliability_bins(*s.of)),
+    "averaged_two_bin_error": lambda s: m.averaged_two_bin_error(*s.of),
+    "averaged_two_bin_error_interval": lambda s: interval(m.averaged_two_bin_error_interval(*s.of)),
     "observed_expected": lambda s: interval(m.observed_expected(*s.of, weights=s.weights)),
     "calibration_intercept": lambda s: interval(m.calibration_intercept(*s.of)),
     "calibration_slope": lambda s: interval(m.calibration_slope(*s.of)),
@@ -145,6 +152,7 @@ ITERATED = (  # a fit inside, or roots of matrices
     "calibration_intercept",
     "observed_expected",
     "positive_ece_interval",
+    "averaged_two_bin_error_interval",
     "ece_interval over groups",
     "adaptive_ece_interval over groups",
 )
@@ -155,10 +163,10 @@ NUMBERS = MEANS | OTHERS | OF_EVENTS
 def few_draws():
     """Intervals of fewer draws, several times faster."""
     with pytest.MonkeyPatch.context() as patch:
-        _normals.cache_clear()
+        noise_draws.cache_clear()
         patch.setattr(inspect.getmodule(m.ece_interval), "_DRAWS", 100)
         yield
-    _normals.cache_clear()
+    noise_draws.cache_clear()
 
 
 def test_every_function_of_samples_is_tried():
@@ -238,6 +246,22 @@ def test_classes_in_any_order(name, data):
     same(name, one, Given(one.probs[:, order], place[one.labels], one.weights, one.groups, one.classes[order]))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_classes_in_either_order(kind):
+    one = draw(1, 60, 2, kind)
+    same("classwise_ece_interval", one, Given(one.probs[:, ::-1], 1 - one.labels, None, None, np.array([1, 0])))
+
+
+def test_draws_over_groups_do_not_turn_with_rounding():
+    """Eigenvectors of equal eigenvalues do, and any may change its sign."""
+    noise = np.random.default_rng(0).normal(size=(15, 15)) * 1e-15
+    covariance = 0.2 * np.eye(15)
+    moved = covariance + noise + noise.T
+    one, other = (_root(matrix, np.diag(matrix)) for matrix in (covariance, moved))
+    np.testing.assert_allclose(other, one, atol=1e-12)
+    np.testing.assert_allclose(one @ one.T, np.eye(15), atol=1e-12)
+
+
 def test_of_classes_that_share_the_top_the_first_is_predicted():
     """So the order of classes may move the accuracy, by at most the share of such samples; NLL and Brier it cannot."""
     p, y = np.array([[0.4, 0.4, 0.2], [0.1, 0.8, 0.1]]), np.array([1, 1])
@@ -290,6 +314,8 @@ WEIGHTED = {
     "mce": m.mce,
     "classwise_ece": m.classwise_ece,
     "smooth_ece": m.smooth_ece,
+    "overconfidence": m.overconfidence,
+    "underconfidence": m.underconfidence,
     "all_metrics": lambda *given, **options: list(m.all_metrics(*given, **options).values()),
     "reliability_bins": lambda *given, **options: of_bins(m.reliability_bins(*given, **options)),
 }
@@ -298,6 +324,8 @@ INTERVALS = {
     "adaptive_ece_interval": m.adaptive_ece_interval,
     "mce_interval": m.mce_interval,
     "classwise_ece_interval": m.classwise_ece_interval,
+    "overconfidence_interval": m.overconfidence_interval,
+    "underconfidence_interval": m.underconfidence_interval,
 }
 
 
@@ -316,6 +344,16 @@ def test_whole_weights_are_copies(name, one, seed):
     np.testing.assert_allclose(found, function(probs[many], labels[many]), rtol=1e-12, atol=1e-12)
     torch_found = function(probs, labels, weights=torch.from_numpy(weights))
     np.testing.assert_array_equal(torch_found, found)
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weights_of_a_dask_array(name):
+    """Samples of weight 0 stay in it, and do not count: a label of probability 0 neither."""
+    one, weights = draw(0, 40, 3, "distinct"), np.r_[0.0, 2.0, np.ones(38)]
+    one.probs[0] = np.roll(np.eye(3)[one.labels[0]], 1)
+    lazy = dask.array.from_array(one.probs, chunks=(9, 3))
+    found = WEIGHTED[name](lazy, one.labels, weights=weights)
+    np.testing.assert_allclose(found, WEIGHTED[name](*one.of, weights=weights), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", INTERVALS)
@@ -353,7 +391,11 @@ def test_weights_that_are_refused(name, weights, message):
 # --- kinds of arrays, parts, threads --------------------------------------------------------
 
 # what is computed from the confidences that top_label reads, once they are read, is the same
-READ = [name for name in NUMBERS if not name.endswith(("groups", "adaptive_ece_interval", "mce_interval"))]
+READ = [
+    name
+    for name in NUMBERS
+    if not name.endswith(("groups", "adaptive_ece_interval", "mce_interval", "confidence_interval"))
+]
 
 
 @for_each(READ, 1)
