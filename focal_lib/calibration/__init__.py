@@ -25,6 +25,7 @@ __all__ = [
     "PAPER_TEMPERATURES",
     "WIDE_GAMMAS",
     "BetaCalibration",
+    "CalibratedClassifier",
     "DirichletCalibration",
     "EceSurface",
     "EnsembleTemperatureScaling",
