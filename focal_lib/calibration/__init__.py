@@ -26,6 +26,7 @@ __all__ = [
     "PAPER_TEMPERATURES",
     "WIDE_GAMMAS",
     "BetaCalibration",
+    "CalibratedClassifier",
     "DirichletCalibration",
     "EceSurface",
     "EnsembleTemperatureScaling",
@@ -47,8 +48,11 @@ __all__ = [
 ]
 
 
+_LATER = {"calibrate": "focal_lib.tool", "CalibratedClassifier": "focal_lib.calibration.calibrated_classifier"}
+
+
 def __getattr__(name: str) -> Any:
-    """Import `calibrate` from focal_lib.tool on first use: it depends on this package."""
-    if name == "calibrate":
-        return import_module("focal_lib.tool").calibrate
+    """Import on first use what depends on this package (`calibrate`), or on much of scikit-learn."""
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from focal_lib.arrays import logsumexp, total
+from focal_lib.arrays import log_softmax, logsumexp, total
 from focal_lib.metrics.samples import Samples
 
 MISSING = -1e30
@@ -114,10 +114,11 @@ def slices_of(sets: Sequence[LogitSet]) -> dict[str, np.ndarray]:
 Sets = dict[str, LogitSet]  # 'validation' and 'test', or 'all'
 
 
-def as_logits(values: np.ndarray, given: Given, name: str = "logits") -> np.ndarray:
+def as_logits(values: Any, given: Given = "logits", name: str = "logits") -> np.ndarray:
     """Convert scores (n, K) to logits: log(max(p, 1.2e-38)) of probabilities, others unchanged.
 
-    Scores (n,) of the positive class become its log-odds, (n,).
+    Scores (n,) of the positive class become its log-odds, (n,). Scores of an ensemble's M members, (M, n, K) or a list
+    of arrays (n, K), become the logarithm of the mean of their probabilities, (n, K).
 
     Raises:
         ValueError: the values are not finite, or not of the kind `given`.
@@ -127,14 +128,27 @@ def as_logits(values: np.ndarray, given: Given, name: str = "logits") -> np.ndar
         [[-1.386, -0.288]]
         >>> as_logits(np.array([0.5, 0.75]), "probs").round(3).tolist()
         [0.0, 1.099]
+        >>> members = np.array([[[0.2, 0.8]], [[0.6, 0.4]]])
+        >>> np.exp(as_logits(members, "probs")).round(3).tolist()
+        [[0.4, 0.6]]
     """
-    if np.ndim(values) == 1 and given != "logits":
-        values = np.asarray(values, dtype=np.float64)
+    dimensions = np.ndim(values[0]) + 1 if isinstance(values, list | tuple) else np.ndim(values)
+    if dimensions == 3:
+        of_members = [log_softmax(as_logits(np.asarray(member), given, name).astype(np.float64)) for member in values]
+        if len(shapes := {member.shape for member in of_members}) > 1:
+            raise ValueError(f"the members' {name} must have one shape, (n, K). Got {sorted(shapes)}.")
+        return logsumexp(np.stack(of_members, -1))[..., 0] - np.log(len(of_members))
+    values = np.asarray(values) if isinstance(values, list | tuple) else values
+    if dimensions == 1 and given != "logits":
+        wide = np.asarray(values, dtype=np.float64)
         with np.errstate(over="ignore"):
-            p = values if given == "probs" else np.exp(values)
+            p = wide if given == "probs" else np.exp(wide)
         two = as_logits(np.stack([1 - p, p], -1), "probs", name)
         return two[:, 1] - two[:, 0]
-    check_given(values, np.zeros(len(values), dtype=np.int64), given, name)
+    if dimensions != 1:
+        check_given(values, np.zeros(len(values), dtype=np.int64), given, name)
+    elif not np.isfinite(values).all():
+        raise ValueError(f"{name} must be finite. Got {int((~np.isfinite(values)).sum())} NaN or infinite numbers.")
     return convert(values, given)
 
 

@@ -105,8 +105,8 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
       else vector and, where it is installed, structured-matrix
     and those that there are, with their objectives, the first as default:
       temperature (nll, ece, adaptive-ece), focal-temperature (the same),
-      vector, matrix, structured-matrix, beta, dirichlet (nll), histogram, isotonic,
-      venn-abers (brier); 'all' is all that are installed
+      ensemble-temperature, platt (two classes), vector, matrix, structured-matrix, beta,
+      dirichlet (nll), histogram, isotonic, venn-abers (brier); 'all' is all that are installed
     In a checkout, pip install '.[methods]' adds beta, venn-abers and structured-matrix.
     """
     from focal_lib.tool.report import report

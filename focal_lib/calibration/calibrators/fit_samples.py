@@ -173,6 +173,11 @@ def _check_columns(logits: Any) -> None:
             f"logits must have shape (n, K), or be real scores (n,) of class 1 of two. Got {shape}. Expected 2D array, "
             "got 1D array instead. Reshape your data."
         )
+    if len(shape) == 3:
+        raise ValueError(
+            f"logits must have shape (n, K). Got {shape}: of an ensemble's members, (M, n, K), give as_logits(logits), "
+            "the logarithm of their mean probabilities."
+        )
     if len(shape) == 2 and shape[1] < 2:
         raise ValueError(
             f"logits must have shape (n, K) with K >= 2, a column for each class. Got {shape[1]} feature(s) "

@@ -16,6 +16,7 @@ from focal_lib.calibration.calibrators.fit_samples import FitSamples, by_class, 
 from focal_lib.validation import check_number
 
 _MOST_CLASSES = 4000  # of a matrix: the fit keeps some thirty of them, 4 GB
+_EXACT = 1000  # classes, up to which the last digits are worth their time
 _OF_SLOPES, _OF_BIAS, _OF_SLOPE = 16.0, 0.1, 0.01  # precisions of the priors: standard deviations 1/4, 3 and 10
 
 
@@ -153,7 +154,7 @@ def fit_linear(samples: FitSamples, identity: np.ndarray, l2: float | None, name
         return float(sums[0]) + value, np.r_[of_weight.ravel(), of_bias] + pull
 
     start = np.r_[identity.ravel(), np.zeros(k)]
-    exact = {} if l2 is not None else {"ftol": 1e-16, "gtol": 1e-10}
+    exact = {} if l2 is not None else {"ftol": 1e-16, "gtol": 1e-10} if k <= _EXACT else {"ftol": 1e-8, "gtol": 1e-7}
     found = scipy.optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000} | exact)
     if not found.success and np.abs(found.jac).max() > 1e-5:
         from sklearn.exceptions import ConvergenceWarning

@@ -25,7 +25,7 @@ from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, berno
 
 GAMMA_RANGE = (-0.9, 20.0)
 _SAMPLE = 20_000  # samples, at most, that give the start of a larger fit
-_NUMBERS, _AT_LEAST = 4_000_000, 500  # logits, at most, of those samples; with more classes than that allows, so many
+_NUMBERS, _AT_LEAST = 4_000_000, 100  # logits, at most, of those samples; with more classes than that allows, so many
 _SHARE, _FEW = 8, 50_000  # one sample in so many is enough for a temperature's start, of at least so many numbers
 _STARTS = (0.0, -0.8, 3.0, 10.0)  # gamma, temperature scaling first; with T near the line that KK24 Fig. 2 finds
 _CLOSE = 10.0  # minima of the subset whose log-likelihood is nearer than this to the best may change places

@@ -166,11 +166,24 @@ class _Found:
     sliced_by: int = 0  # entries of the second axis that are slices of their own
 
 
+def _of_an_ensemble(scores: np.ndarray, labels: np.ndarray) -> str:
+    """What to do with the scores of an ensemble's members; '' where they are none."""
+    if scores.ndim != 3 or labels.ndim != 1 or len(labels) not in scores.shape[:2]:
+        return ""
+    axis = 1 if scores.shape[0] == len(labels) else 0
+    members = "scores" if axis == 0 else "np.moveaxis(scores, 1, 0)"
+    return (
+        f" Are they of an ensemble of {scores.shape[axis]}? Then give the mean of the members' probabilities, or its "
+        f"logarithm, focal_lib.calibration.as_logits({members})."
+    )
+
+
 def _classes(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
     if scores.ndim != 2:
         raise ValueError(
             f"{what}logits must be numbers of shape (n, K) with labels (n,), or (n,), (n, L), (N, K, H, W), "
             f"(B, T, K) with labels (n,), (n, L), (N, H, W), (B, T). Got {scores.shape} and labels {labels.shape}."
+            f"{_of_an_ensemble(scores, labels)}"
         )
     n, k = scores.shape
     if labels.shape == (k,) != (n,):

@@ -41,6 +41,8 @@ LEFT_OUT = {
     "histogram": "gives a class probability 0, so its NLL may be infinite",
     "isotonic": "gives a class probability 0, so its NLL may be infinite",
     "venn-abers": "counts samples, and gives two probabilities that are merged",
+    "platt": "is for two classes",
+    "ensemble-temperature": "came after the record",
     "splines": "no library of the lock file has",
 }
 LOSSES = ("cross-entropy", *(f"focal {gamma}" for gamma in (1, 2, 3, 5, 7)), "flsd-53")  # KK24's

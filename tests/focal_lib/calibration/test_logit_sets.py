@@ -132,3 +132,36 @@ def test_what_cannot_be_fitted_and_tested_on_is_refused_before_work_begins():
         fit_and_test_sets({"all": one_class})
     with pytest.raises(ValueError, match=r"the same classes\. Got 5 and 4"):
         fit_and_test_sets(read_logits(((Z, Y), (Z[:, :4], Y % 4))))
+
+
+def test_an_ensemble_is_the_mean_of_its_probabilities():
+    members = np.random.default_rng(0).normal(size=(4, 30, 3)) * 3
+    p = np.exp(members) / np.exp(members).sum(-1, keepdims=True)
+    for given in (
+        as_logits(members),
+        as_logits(list(members)),
+        as_logits(p, "probs"),
+        as_logits(np.log(p), "log-probs"),
+    ):
+        np.testing.assert_allclose(np.exp(given), p.mean(0), atol=1e-12)
+    with pytest.raises(ValueError, match=r"members' logits must have one shape, .* Got \[\(5, 3\), \(6, 3\)\]"):
+        as_logits([members[0, :5], members[1, :6]])
+    with pytest.raises(ValueError, match="look like probabilities"):
+        as_logits(p)
+    for scores, call in ((members, r"as_logits\(scores\)"), (members.swapaxes(0, 1), r"np.moveaxis\(scores, 1, 0\)")):
+        with pytest.raises(ValueError, match=rf"an ensemble of 4\? Then give the mean .*{call}"):
+            read_logits((scores, np.zeros(30, int)))
+    with pytest.raises(ValueError, match=r"ensemble's members, \(M, n, K\), give as_logits\(logits\)"):
+        TemperatureScaling().fit(members, np.zeros(30, int))
+
+
+def test_log_odds_of_one_probability():
+    p = np.array([0.0, 0.25, 1.0])
+    expected = [-87.3365, -1.0986, 87.3365]
+    np.testing.assert_allclose(as_logits(p, "probs"), expected, atol=1e-4)
+    np.testing.assert_allclose(as_logits(np.log(p[1:]), "log-probs"), expected[1:], atol=1e-4)
+    np.testing.assert_array_equal(as_logits(np.array([-3.0, 2.0])), [-3.0, 2.0])
+    with pytest.raises(ValueError, match="were given as probabilities"):
+        as_logits(np.array([0.5, 1.5]), "probs")
+    with pytest.raises(ValueError, match=r"must be finite\. Got 1 NaN"):
+        as_logits(np.array([np.nan, 1.5]))

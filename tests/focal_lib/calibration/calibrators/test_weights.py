@@ -27,7 +27,7 @@ def test_a_weight_is_a_number_of_repetitions(weighted, method):
     assert isinstance(method, AsGiven) or np.abs(found - unweighted).max() > 1e-4
 
 
-@pytest.mark.parametrize("name", ["temperature", "temperature, ece", "focal, nll on the grid", "vector", "histogram"])
+@pytest.mark.parametrize("name", ["temperature", "temperature, ece", "focal, nll on the grid", "histogram"])
 def test_only_the_ratio_of_weights_counts(weighted, name):
     """But for what counts samples: a prior, a penalty on a sum, quantiles, bins of equal mass."""
     z, y, w = weighted

@@ -14,6 +14,7 @@ from reproduction.studies.calibrators.calibrators_compared import (
     LEFT_OUT,
     LOSSES,
     OTHERS,
+    PENALTIES,
     compare_calibrators,
     compare_penalties,
     count_clear,
@@ -29,7 +30,9 @@ def compared(made_results):
 def test_scores_are_those_of_the_fitted_calibrator(compared, made_results):
     run = made_results[1]
     probs = (
-        build("vector").fit(run.validation.logits, run.validation.labels).predict_proba(run.test.logits.astype(float))
+        build("vector", **PENALTIES["vector"])
+        .fit(run.validation.logits, run.validation.labels)
+        .predict_proba(run.test.logits.astype(float))
     )
     own = compared[(compared["seed"] == 1) & (compared["method"] == "vector")].set_index("metric")["value"]
     assert own["nll"] == pytest.approx(metrics.nll(probs, run.test.labels))
