@@ -34,7 +34,7 @@ class FocalTemperatureScaling(MappedCalibrator):
 
     Args:
         objective: 'nll', 'adaptive-ece' (bins of equal mass, as in KK24) or 'ece' (bins of equal width).
-        search: None is 'newton' for the NLL and 'grid' for an ECE. 'grid' finds the best pair of the grid. For an ECE
+        search: None is 'newton' for the NLL, 'grid' for an ECE or where a grid is given. 'grid' finds the best pair of the grid. For an ECE
             the optimum is proved (see EceSurface); for 'nll' a bounded search in T for each gamma assumes one minimum.
             'line' (KK24 section 5.2) searches only along the line through the best T of a few gammas. 'newton' fits
             (log 1/T, gamma) by damped Newton steps on the NLL, with gamma in [-0.9, 20]; it takes several starts, as
@@ -113,8 +113,9 @@ class FocalTemperatureScaling(MappedCalibrator):
         return gammas, temperatures
 
     def _fit_nll(self, samples: FitSamples, gammas: list[float], temperatures: np.ndarray, penalty: float) -> Fit:
-        if self.search in (None, "newton"):
+        of_grid = (tuple(self.gammas), tuple(self.temperatures)) != (WIDE_GAMMAS, PAPER_TEMPERATURES)
+        if self.search == "newton" or (self.search is None and not of_grid):
             plain, temperature = fit_temperature(samples)
             return simplest([(plain, 0.0, temperature), fit_focal(samples, temperature, penalty)])
-        search = nll_by_grid if self.search == "grid" else nll_by_line
+        search = nll_by_line if self.search == "line" else nll_by_grid
         return search(samples, gammas, temperatures, penalty)

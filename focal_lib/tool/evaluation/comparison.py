@@ -12,13 +12,14 @@ import pandas as pd
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
-from focal_lib.metrics.bins import ClassGaps, adaptive_ece_of
+from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.by_name import EVENT_METRICS, METRICS
 from focal_lib.metrics.calibration_slope import calibration_intercept_of, calibration_slope_of
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval_of,
+    as_counts,
     classwise_ece_interval_of,
     ece_interval_of,
     mce_interval_of,
@@ -224,7 +225,7 @@ def _evaluation(
             with np.errstate(invalid="ignore"):
                 seen = _total(loss - found.scores[reference].log_loss, design)
             found.by_label[method, reference] = PossibleLabels(moments, seen, errors, n, together)
-        classwise = classwise_ece_interval_of(_as_counts(scored.gaps, design))
+        classwise = classwise_ece_interval_of(as_counts(scored.gaps, design))
         is_known = design.groups is None
         found.classwise[method] = classwise if is_known else Interval(classwise.estimate, np.nan, np.nan)
         if getattr(fits.get(method), "gamma_", 0.0):
@@ -247,15 +248,6 @@ def _together(scores: SampleScores, design: Design) -> float:
     residuals = wrong - (np.minimum(1, doubt * (of_all / expected)) if expected > 0 else of_all)
     most = Design(design.weights).effective(n) / design.effective(n)
     return 1 + (most - 1) * design.correlation_at_most(residuals)
-
-
-def _as_counts(gaps: ClassGaps, design: Design) -> ClassGaps:
-    """Class gaps of weighted samples, scaled to Kish's effective number of samples."""
-    if design.weights is None:
-        return gaps
-    n = max(1, round(gaps.n**2 / float((design.weights**2).sum())))
-    unit = gaps.n / n
-    return ClassGaps(gaps.gap / unit, gaps.square / unit**2, gaps.variance / unit**2, n)
 
 
 # --- metrics and differences -----------------------------------------------------------
