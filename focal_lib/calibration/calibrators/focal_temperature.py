@@ -34,11 +34,11 @@ class FocalTemperatureScaling(MappedCalibrator):
 
     Args:
         objective: 'nll', 'adaptive-ece' (bins of equal mass, as in KK24) or 'ece' (bins of equal width).
-        search: None is 'newton' for the NLL, 'grid' for an ECE or where a grid is given. 'grid' finds the best pair of the grid. For an ECE
-            the optimum is proved (see EceSurface); for 'nll' a bounded search in T for each gamma assumes one minimum.
-            'line' (KK24 section 5.2) searches only along the line through the best T of a few gammas. 'newton' fits
-            (log 1/T, gamma) by damped Newton steps on the NLL, with gamma in [-0.9, 20]; it takes several starts, as
-            the NLL has several minima.
+        search: None is 'newton' for the NLL, 'grid' for an ECE or where a grid is given. 'grid' finds the best pair of
+            the grid. For an ECE the optimum is proved (see EceSurface); for 'nll' a bounded search in T for each gamma
+            assumes one minimum. 'line' (KK24 section 5.2) searches only along the line through the best T of a few
+            gammas. 'newton' fits (log 1/T, gamma) by damped Newton steps on the NLL, with gamma in [-0.9, 20]; it takes
+            several starts, as the NLL has several minima.
         gammas, temperatures: the grid; default WIDE_GAMMAS, which has 0, temperature scaling, and KK24's 500
             temperatures. KK24's own nine gammas are PAPER_GAMMAS.
         n_bins: number of bins of the ECE.

@@ -143,9 +143,11 @@ def resample_mean_gain(fitted: Sequence[tuple[Result, Pair, Pair]], *, resamples
         also = f", {others} of them on others" if others else ""
         raise ValueError(f"runs must be one or more, tested on the same samples. Got {len(fitted)} runs{also}.")
     sides = [(top_after(run, one), top_after(run, other)) for run, one, other in fitted]
+    columns = [values for both in sides for side in both for values in side]
+    order = np.lexsort(columns[::-1])  # so that draws do not depend on the order of the rows
 
     def mean_gain(draw: np.ndarray) -> float:
-        eces = [[adaptive_ece_of(*(values[draw] for values in side)) for side in both] for both in sides]
+        eces = [[adaptive_ece_of(*(values[order[draw]] for values in side)) for side in both] for both in sides]
         return float(np.mean([one - other for one, other in eces]))
 
     def statistic(draws: np.ndarray) -> np.ndarray:

@@ -50,6 +50,6 @@ def test_what_is_proved_is_said(synthetic_logits):
 def test_a_grid_that_is_given_is_searched(synthetic_logits):
     z, y = synthetic_logits(300, 4)
     grid = {"gammas": (1.0,), "temperatures": (0.8, 1.0, 1.5)}
-    fit = FocalTemperatureScaling(**grid).fit(z, y)
-    assert (fit.gamma_, fit.temperature_) == (1.0, FocalTemperatureScaling("nll", "grid", **grid).fit(z, y).temperature_)
+    fit, named = (FocalTemperatureScaling("nll", search, **grid).fit(z, y) for search in (None, "grid"))
+    assert (fit.gamma_, fit.temperature_) == (1.0, named.temperature_)
     assert fit.gamma_ != FocalTemperatureScaling().fit(z, y).gamma_
