@@ -36,7 +36,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         estimator: a classifier of scikit-learn's protocol; in a FrozenEstimator it is not fitted, and all samples are
             to calibrate.
         method: name of a calibration method, with the objective after a colon, as 'platt' or 'temperature:ece'; a
-            calibrator; or 'advised': what `calibrate` recommends by cross-fitting on these scores.
+            calibrator; or 'advised': what `calibrate` recommends by cross-fitting on these scores. None is 'platt' for
+            two classes, as a temperature moves no share of events, and 'temperature' for more.
         cv: folds, as in scikit-learn: a number, a splitter, an iterable, None for 5; or 'prefit': the estimator is
             fitted already.
         n_jobs: processes for the folds.
@@ -56,7 +57,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ['no', 'yes']
     """
 
-    def __init__(self, estimator: Any, method: Any = "temperature", *, cv: Any = 5, n_jobs: int | None = None) -> None:
+    def __init__(self, estimator: Any, method: Any = None, *, cv: Any = 5, n_jobs: int | None = None) -> None:
         self.estimator = estimator
         self.method = method
         self.cv = cv
@@ -157,7 +158,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if isinstance(self.method, Calibrator):
             return clone(self.method).fit(scores, labels, weights)
         if str(self.method).strip().lower() != "advised":
-            (name, objective) = parse([self.method])[-1]
+            (name, objective) = parse(
+                [self.method or ("platt" if two_columns(scores).shape[-1] == 2 else "temperature")]
+            )[-1]
             return build(name, objective).fit(scores, labels, weights)
         calibrate = import_module("focal_lib.tool").calibrate  # it depends on this package
         codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]

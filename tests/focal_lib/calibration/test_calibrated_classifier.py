@@ -74,7 +74,10 @@ def test_fitted_already(two):
     X, y = two
     known = LogisticRegression().fit(X[:300], y[:300])
     slope = TemperatureScaling().fit(known.decision_function(X[300:]), y[300:]).temperature_
-    for fit in (CalibratedClassifier(FrozenEstimator(known)), CalibratedClassifier(known, cv="prefit")):
+    for fit in (
+        CalibratedClassifier(FrozenEstimator(known), "temperature"),
+        CalibratedClassifier(known, "temperature", cv="prefit"),
+    ):
         assert fit.fit(X[300:], y[300:]).calibrator_.temperature_ == pytest.approx(slope, rel=1e-12)
     with pytest.raises(ValueError, match=r"y must hold the classes of the fitted estimator, .* Got \[5, 7\]"):
         CalibratedClassifier(known, cv="prefit").fit(X[300:], y[300:] * 2 + 5)
@@ -85,9 +88,12 @@ def test_groups_are_in_one_fold(two):
     X, y = (np.tile(part[:80], (8,) + (1,) * (part.ndim - 1)) for part in two)
     groups = np.tile(np.arange(80), 8)
     forest = RandomForestClassifier(20, random_state=0)
-    seen = CalibratedClassifier(forest).fit(X, y).calibrator_.temperature_
+    seen = CalibratedClassifier(forest, "temperature").fit(X, y).calibrator_.temperature_
     for cv in (5, GroupKFold(5)):
-        assert CalibratedClassifier(forest, cv=cv).fit(X, y, groups=groups).calibrator_.temperature_ > 2 * seen
+        assert (
+            CalibratedClassifier(forest, "temperature", cv=cv).fit(X, y, groups=groups).calibrator_.temperature_
+            > 2 * seen
+        )
 
 
 def test_metadata_routing(two):
@@ -139,3 +145,11 @@ def test_what_is_refused(two):
 @parametrize_with_checks([CalibratedClassifier(LogisticRegression(C=1.0), cv=2)])
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_by_default_two_classes_get_platts_and_more_a_temperature(two, data):
+    """Weights of classes shift the share of events, which a temperature does not."""
+    weighted = LogisticRegression(class_weight={0: 1.0, 1: 20.0})
+    fit = CalibratedClassifier(weighted).fit(*two)
+    assert fit.predict_proba(two[0])[:, 1].mean() == pytest.approx(two[1].mean(), rel=0.1)
+    assert isinstance(CalibratedClassifier(LogisticRegression()).fit(*data).calibrator_, TemperatureScaling)
