@@ -95,7 +95,7 @@ def regrets_of(decisions: pd.DataFrame) -> pd.DataFrame:
     of = decisions[decisions["advised"] != REFUSED]
     nll, p = (_columns(of, name) for name in ("nll: ", "p: "))
     best, rows = nll.min(axis=1), np.arange(len(of))
-    kept = of["advised"].to_numpy()
+    kept = pd.Index(of["advised"])
     advised = nll.to_numpy()[rows, nll.columns.get_indexer(kept)]
     found = of[["truth", "classes", "samples", "seed", "errors"]].assign(kind=of["truth"].map(kind_of))
     for rule, label in RULES.items():
