@@ -279,11 +279,12 @@ Markdown(
 # ## Intervals with groups
 #
 # Samples of one patient or one image are often right or wrong together, and `--groups` says which belong together. How
-# often does an interval of a difference leave out the truth then, and how often if groups are forgotten? Here groups
-# are drawn from populations with {glue:text}`advice-grouped-classes` classes: calibrated, often or rarely wrong, and
-# with logits that are too large. A group has cases of one difficulty, and true probabilities of its own, in such a way that
-# a sample alone is as without groups: what is calibrated stays so, and expected scores are known
-# (`group_population`). How much that is, is said by the correlation of the log-losses of two samples of a group. Each
+# often does an interval of a difference leave out the truth then, and how often if groups are forgotten?
+#
+# Here groups are drawn from populations with {glue:text}`advice-grouped-classes` classes: calibrated, often or rarely
+# wrong, and with logits that are too large. A group has cases of one difficulty, and true probabilities of its own, in
+# such a way that a sample alone is as without groups: what is calibrated stays so, and expected scores are known
+# (`group_population`). How alike they are is given by the correlation of the log-losses of two samples of a group. Each
 # draw, groups to fit on and as many others to test on, is judged twice: told of the groups, and not.
 
 # %% tags=["hide-input"]
