@@ -268,6 +268,10 @@ Markdown(
 )
 
 # %% [markdown]
+# Part of this no rule avoids that fits a temperature. A parameter fitted to $n$ samples raises the expected NLL by
+# $1/(2n)$ in the mean {cite:p}`akaike74`, which is a share $1/(2nL)$ of an NLL of $L$: much, where errors or events are
+# few and $L$ is small.
+#
 # ## Limits
 #
 # * Means are over this mixture of truths, classes and sizes, of no single model. The largest sizes have fewer truths.
