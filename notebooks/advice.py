@@ -228,7 +228,7 @@ Markdown(
 # (sec-expected)=
 # ## What was expected, and what came
 #
-# Three expectations were committed before the first decision was recorded. On no number of samples does the advice cost
+# Three expectations were committed after a pilot, before the first decision of this record. On no number of samples does the advice cost
 # more than always a temperature by over {glue:text}`advice-most-more:g` points of mean regret. On models that are
 # calibrated it costs at most {glue:text}`advice-most-calibrated:g` %. And it never keeps a method that it shows to be
 # miscalibrated, by its test at 5 %, while it does not show that of another. The first two are judged by 95 % t
@@ -256,8 +256,8 @@ dearer = int(costs.gt(0).sum())
 # %% tags=["remove-input"]
 third = f"The third did not come: in {keeps.sum()} of {len(keeps):,} decisions" if keeps.any() else "The third came"
 rest = (
-    f", as by the estimates every other costs more: in {dearer} of these the best of the others truly does, by "
-    f"{costs.median():.2g} % in the median of all"
+    f", as by the estimates each of the others has a larger NLL or Brier score. In {dearer} of these the best of them "
+    f"truly has a larger NLL, in the median by {costs.median():.2g} %"
     if keeps.any()
     else ""
 )
