@@ -228,8 +228,8 @@ Markdown(
 # (sec-expected)=
 # ## What was expected, and what came
 #
-# Three expectations were committed after a pilot, before the first decision of this record. On no number of samples does
-# the advice cost more than always a temperature by over {glue:text}`advice-most-more:g` points of mean regret. On
+# Three expectations were committed after a pilot, before the first decision of this record. On no number of samples
+# does the advice cost more than always a temperature by over {glue:text}`advice-most-more:g` points of mean regret. On
 # models that are calibrated it costs at most {glue:text}`advice-most-calibrated:g` %. And it never keeps a method that
 # it shows to be miscalibrated, by its test at 5 %, while it does not show that of another. The first two are judged by
 # 95 % t intervals of means over decisions:
