@@ -13,17 +13,17 @@
 
 # %% [markdown]
 # (page-advice)=
-# # How often is the advice wrong?
+# # What does the advice cost?
 #
-# The question: `focal calibrate` says which method to use, from a few hundred or a few thousand samples. How often does
-# it say the wrong thing, and do the intervals that it prints hold the truth as often as they claim? Whoever knows the
-# truth can count, so we make up models whose truth is known, or take a recorded model's samples as all there is, draw
-# samples from them, and ask.
+# The question: `focal calibrate` says which method to use, from a few hundred or a few thousand samples. How much worse
+# is that than the best method, which only more samples could tell? And do the intervals that it prints hold the truth
+# as often as they claim? Both can be counted where the truth is known: models are made up, or a recorded model's
+# samples are taken as all there is, and samples are drawn from them.
 
 # %% tags=["parameters"]
-samples: int = 1000  # samples to fit on, and as many to test on; at least 20
+samples: int = 300  # samples of each decision, live; at least 20
 classes: int = 10  # number of classes; at least 2
-runs: int = 2  # decisions for each truth, live; at least 1
+runs: int = 1  # decisions for each truth, live; at least 1
 intervals_runs: int = 50  # simulated samples of each size, for the coverage of the intervals; at least 1
 seed: int = 0  # seed of the simulations; at least 0
 
@@ -36,37 +36,41 @@ from IPython.display import Markdown
 
 from focal_lib import metrics
 from focal_lib.plots.style import use_style
+from focal_lib.tool.evaluation.recommendation import RELEVANT
 from reproduction.checkout import ROOT
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure
 from reproduction.pages.tables import captioned
 from reproduction.studies.advice.coverage import estimate_coverage
-from reproduction.studies.advice.groups import (
-    GROUP_ERRORS,
-    count_group_errors,
-    mark_group_errors,
-)
-from reproduction.studies.advice.power import count_advised
-from reproduction.studies.advice.rates import (
-    ADVICE_ERRORS,
-    KNOWN_TRUTHS,
-    count_advice_errors,
+from reproduction.studies.advice.groups import count_outside
+from reproduction.studies.advice.populations import made_up_population
+from reproduction.studies.advice.regret import (
+    ADVICE,
+    MOST_CALIBRATED,
+    MOST_MORE,
+    REFUSED,
+    RULES,
     judge_advice,
-    made_up_population,
+    judge_expectations,
+    mean_regrets,
+    regrets_of,
 )
 
 use_style()
 
-decisions = pd.read_parquet(ROOT / "results/advice/decisions.parquet")
+decisions = pd.read_parquet(ROOT / "results/advice/regret.parquet")
 coverage = pd.read_parquet(ROOT / "results/advice/coverage.parquet")
-power = pd.read_parquet(ROOT / "results/advice/power.parquet")
 grouped = pd.read_parquet(ROOT / "results/advice/groups.parquet")
+regrets = regrets_of(decisions)
+by_size = mean_regrets(regrets, ["samples"]).sort_values("samples", ignore_index=True)
 
 # %% tags=["remove-input"]
-together = count_advice_errors(decisions, by=["relevant"]).set_index("error")
-low_rate, high_rate = 0.93, 0.97  # of intervals at 95 %: below the one too few hold, above the other too many
-note("advice", relevant=100 * decisions["relevant"].iloc[0])
+AT_MOST_FEW = 200
+expected = judge_expectations(regrets)
+keeps = regrets["another not"]
+few = regrets["samples"] <= AT_MOST_FEW
+note("advice", most_more=MOST_MORE, most_calibrated=MOST_CALIBRATED, decisions=len(regrets))
 
 # %% [markdown]
 # ## In short
@@ -78,16 +82,36 @@ def share_of(wrong, runs):
     return f"{wrong:,.0f} of {runs:,.0f} ({wrong / runs:.1%}, 95 % interval {low:.1%} to {high:.1%})"
 
 
-def said(error):
-    return share_of(*together.loc[error, ["wrong", "runs"]])
-
-
-def by_size(error):
-    parts = [count_advice_errors(decisions[of], by=["relevant"]).set_index("error").loc[error] for of in (few, ~few)]
-    return " and ".join(f"{p.wrong:.0f} of {p.runs:.0f} with {m} samples" for p, m in zip(parts, words, strict=True))
+def came(of):
+    part = expected[expected["expectation"] == of]
+    said = {word: part.loc[part["came"] == word, "samples"] for word in ("reached", "not reached", "open")}
+    return "; ".join(f"{word} with {', '.join(f'{n:,}' for n in at)} samples" for word, at in said.items() if len(at))
 
 
 # %% tags=["remove-input"]
+means = ", ".join(
+    f"{row[ADVICE]:.2g} % ({row['always a temperature']:.2g} %, {row['as given']:.2g} %) with {row['samples']:,.0f}"
+    for _, row in by_size.iterrows()
+)
+assert by_size[ADVICE].lt(by_size["as given"]).all(), "the sentence below says that advice costs less"
+
+# %% tags=["remove-input"]
+of_advice = f"""* **What it costs.** Following the advice costs less than leaving the logits as given at every
+  number of samples tried. Mean regret, in brackets of always a temperature and of as given: {means} samples.
+* **Never much above a temperature.** Expected: by at most {MOST_MORE} points. That is
+  {came("above always a temperature")}.
+* **On calibrated models.** Expected: at most {MOST_CALIBRATED} %. That is {came("on calibrated models")}.
+* **Shown off, though another is not.** Expected: never. The advice keeps such a method in
+  {share_of(keeps.sum(), len(keeps))} decisions ({{ref}}`more <sec-expected>`).
+* **Harm.** What is advised is worse than the logits as given by a relevant amount, {RELEVANT:.1%} of the NLL, in
+  {share_of(regrets["harms"][few].sum(), few.sum())} decisions on at most {AT_MOST_FEW} samples, and in
+  {share_of(regrets["harms"][~few].sum(), (~few).sum())} on more."""
+
+
+# %% tags=["remove-input"]
+low_rate, high_rate = 0.93, 0.97  # of intervals at 95 %: below the one too few hold, above the other too many
+
+
 def clear(part):
     """Settings whose rate is below 93 % by an exact 95 % interval, those whose rate is above 97 %, and all of them."""
     rates = part.groupby(["of", "classes", "model", "samples"])[["hits", "runs"]].sum()
@@ -103,270 +127,188 @@ def held(of):
 
 
 # %% tags=["remove-input"]
-by_gain = count_advised(power).assign(times=lambda table: table["gain"] / power["relevant"].iloc[0])
-four = by_gain[(by_gain["gaining"] == "temperature") & by_gain["times"].round(6).eq(4)]
-of_gains = (
-    "Where the best temperature could lower the NLL by four times the relevant amount, a method is advised in "
-    + ", ".join(f"{r.advised} of {r.runs} with {r.samples:,} samples" for r in four.itertuples())
-    + " ({ref}`more <sec-power>`)"
-)
-open_still = "" if together.loc["worse", "high"] <= 0.05 else ", too few decisions to say that it is below 5 %"
-bold, timid = (together.loc[error, "wrong"] for error in ("worse", "leaves alone"))
-how = "too careful more often than too bold" if timid > bold else "too bold at least as often as too careful"
-sizes, kinds = decisions["samples"], decisions["classes"]
-few = sizes <= sizes.median()
-words = (f"at most {sizes.median():,.0f}", "more")
-compared = decisions[decisions["intervals"] > 0]
-
-# %% tags=["remove-input"]
-by_truth = count_advice_errors(decisions, by=["truth"]).query("error == 'worse' and wrong > 0")
-by_truth = by_truth.sort_values("wrong", ascending=False)
-kinds_of = ", ".join(f"{r.wrong} of {r.runs} where it is '{r.truth}'" for r in by_truth.itertuples())
-of_kinds = f"by kind of model {kinds_of or 'in none'}" + (", in none of the others" if kinds_of else "")
-of_differences = (
-    f"all of a decision, which hold together with 95 %, held the truth in "
-    f"{share_of(compared['all hold'].sum(), len(compared))} decisions, and in "
-    f"{compared['wrong side'].sum()} one lay on the wrong side of 0"
-)
-of_errors = (
-    f"The 95 % intervals of the two ECEs held the truth in {held(['ece', 'adaptive-ece'])}, those of the "
-    f"classwise ECE in {held(['classwise-ece'])}"
-)
-
-# %% tags=["remove-input"]
-at_most, binned = 1000, coverage["of"].isin(["ece", "adaptive-ece", "classwise-ece"])
-is_small = coverage["samples"] <= at_most
-wide_where = ", ".join(
-    f"{wide} of the {settings} settings with {size} samples"
-    for size, part in {f"at most {at_most:,}": is_small, "more": ~is_small}.items()
-    for _, wide, settings in [clear(coverage[binned & part])]
-)
-
-# %% tags=["remove-input"]
-said_of = {told: f"{'' if told else 'not '}told of the groups" for told in (True, False)}
-by_told = count_group_errors(grouped, by=["told"]).set_index(["told", "error"])
-
-
-def outside(told):
-    return share_of(*by_told.loc[(told, "truth outside"), ["wrong", "runs"]])
-
-
-of_groups = (
-    f"Where samples come in groups, a true difference is outside of its interval in {outside(True)} decisions that are "
-    f"{said_of[True]}, and in {outside(False)} that are {said_of[False]} ({{ref}}`more <sec-groups>`)"
-)
-
-# %% tags=["remove-input"]
-of_advice = f"""* **Too bold.** Where it recommends a richer method than temperature scaling, that is truly worse by a
-  relevant amount in {said("worse")}{open_still}; {of_kinds}. Where it recommends anything, that is worse than the
-  logits as given in {said("harms")}.
-* **Too careful.** Where something is better by a relevant amount, the logits are left alone in
-  {by_size("leaves alone")}, and something else is advised that is worse than it by that amount in {by_size("misses")}.
-* **How much there must be to gain.** {of_gains}."""
-
-# %% tags=["remove-input"]
-of_intervals = f"""* **Intervals of differences.** The advice rests on them, in NLL and Brier score: {of_differences}.
-* **Intervals of errors.** {of_errors}; a setting is a number of samples, a number of classes and a model, judged by an
-  exact 95 % interval. Where too many hold, intervals are wider than they need be: {wide_where}.
-* **Groups.** All of the above is of samples that are independent. {of_groups}.
-* **What was tried.** Decisions of {sizes.min():,} to {sizes.max():,} samples and {kinds.min()} to {kinds.max():,}
-  classes, not each size with each number of classes: {few.sum():,} of the {len(sizes):,} have at most
-  {sizes.median():,.0f} samples. All samples count the same, with a set to fit on and one to test on."""
-opening = f"Over the recorded decisions the advice is {how}."
-Markdown(f"```{{admonition}} Verdict\n:class: important\n{opening}\n\n{of_advice}\n{of_intervals}\n```")
+by_told = count_outside(grouped, ["told"]).set_index("told")
+outside = {told: share_of(*by_told.loc[told, ["wrong", "runs"]]) for told in (True, False)}
+of_intervals = f"""* **Intervals of errors.** The 95 % intervals of the two ECEs held the truth in
+  {held(["ece", "adaptive-ece"])}, those of the classwise ECE in {held(["classwise-ece"])}; a setting is a number of
+  samples, a number of classes and a model, judged by an exact 95 % interval ({{ref}}`more <sec-coverage>`).
+* **Groups.** Where samples come in groups, a true difference is outside of its interval in {outside[True]} draws told
+  of the groups, and in {outside[False]} not told of them ({{ref}}`more <sec-groups>`)."""
+Markdown(f"```{{admonition}} Verdict\n:class: important\n{of_advice}\n{of_intervals}\n```")
 
 # %% [markdown]
+# ## What the advice is
+#
+# A decision by what it costs, and no test. A temperature with a prior costs next to nothing where it is not needed, and
+# much is lost without it where it is. So:
+#
+# * A temperature, with a normal prior on its logarithm, is the default.
+# * The logits are left as given only where the temperature does not lower the NLL of held-out samples, and these hold
+#   enough errors to tell.
+# * A richer method needs an interval. By its lower end it gains a relevant amount of the NLL or Brier score, and by the
+#   estimates it loses in neither. All intervals of a decision hold together with 95 %.
+# * A method that is shown to be miscalibrated gives way to one that is not, where that costs nothing by the estimates.
+#
+# Each sample is scored by fits on other folds, and what is saved is fitted on all samples.
+#
 # ## A small simulation, live
 #
-# Made-up populations: calibrated as given, often wrong or rarely wrong, the latter also with logits that are too large
-# or too small; right after a temperature; right after the focal calibration map with $\gamma = 3$, as if trained with
-# focal loss; right after a scale and a shift for each class (`calibration.made_up_population` has their numbers).
-# Classes are equally frequent, but for one kind, right after a temperature, of which the k-th class is 1 / k times as
-# frequent as the first. Each decision draws samples to fit on and samples to test on, fits the default methods,
-# compares them and gives advice, as `focal calibrate` does. What each fit is worth is then its expected NLL and Brier
-# score over the population. The relevant amount is that of the advice, {glue:text}`advice-relevant:g` % of a score.
+# A model's logits are as they are, or off in a known way: right as given, after a temperature, or after a scale and a
+# shift for each class (`made_up_population` has the numbers). Each decision draws samples, fits the default methods and
+# gives advice, as `focal calibrate` does. What each fit is worth is its expected NLL over the population. The *regret*
+# is how much larger that of the advised method is than the smallest of all, in % of it.
 
 # %%
-made_up = [made_up_population(truth, classes, seed=seed, size=5000) for truth in KNOWN_TRUTHS]
+made_up = [
+    made_up_population(truth, classes, seed=seed, size=3000) for truth in ("calibrated", "temperature", "vector")
+]
 live = pd.DataFrame([judge_advice(population, samples, seed + run) for population in made_up for run in range(runs)])
-advised = live.groupby(["truth", "advised"], sort=False).size().rename("advised so often").to_frame()
-captioned(advised, "What was advised, by what is true")
-
-
-# %% tags=["hide-input"]
-def table_of(counted, rows, columns="error", order=tuple(ADVICE_ERRORS)):
-    cells = [f"{r.wrong} of {r.runs} [{r.low:.0%}, {r.high:.0%}]" if r.runs else "none" for r in counted.itertuples()]
-    text = counted.assign(text=cells)
-    return text.pivot(index=rows, columns=columns, values="text")[list(order)]
-
-
-# %%
-captioned(table_of(count_advice_errors(live, by=["truth"]), ["truth"]), "Wrong advice of this page, by what is true")
-
-# %% tags=["remove-input"]
-Markdown("\n".join(f"* *{name}*: {words}." for name, words in ADVICE_ERRORS.items()))
-
-# %% [markdown]
-# In brackets stands the exact binomial interval at 95 %; an error is counted over the decisions in which it could be
-# made, of which there may be none. A method is worse where its NLL or its Brier score is larger
-# by the amount, better where one of the two is smaller by it and the other no larger.
-#
-# ## Recorded: sample sizes and numbers of classes
-#
-# The same for other sample sizes and numbers of classes, as far as the record goes, and with recorded models whose
-# samples of CIFAR, of validation and test, are drawn from as if they were all there is. What has no row was not run:
-# many samples of many classes take long. Samples are independent in all of these decisions; groups have
-# [a section of their own](#sec-groups). Weights and folds are in no decision of this page. All truths together:
-
-# %% tags=["remove-input"]
-wrong_by_size = table_of(count_advice_errors(decisions, by=["classes", "samples"]), ["classes", "samples"]).sort_index()
-captioned(wrong_by_size, "Wrong advice of the record, by classes and samples")
-
-# %% [markdown]
-# By what is true, all sizes together:
-
-# %% tags=["remove-input"]
+columns = ["truth", "advised", "as given", "always a temperature", ADVICE]
 captioned(
-    table_of(count_advice_errors(decisions, by=["truth"]), ["truth"]), "Wrong advice of the record, by what is true"
-)
-
-# %% tags=["remove-input"]
-codes = ", ".join(sorted(set(decisions["commit"])))
-Markdown(
-    f"{len(decisions):,} decisions, seeds 0 to {decisions['seed'].max()}, made with commit {codes}. "
-    "`python -m reproduction.studies.advice.record rates --minutes 25` goes on with the record, or makes it again "
-    "elsewhere: small "
-    "settings take part in every round, large ones in few, so theirs are the wide intervals. Each decision has samples "
-    "of its own, and those of a made-up truth another population for each seed and number of classes. Rates over all "
-    "of them are of this mixture of truths, classes and sizes, and of no single model."
+    regrets_of(live).assign(advised=live["advised"])[columns].set_index("truth"),
+    "Regret in % of one decision for each truth, on this page",
+    precision=2,
 )
 
 # %% [markdown]
-# (sec-power)=
-# ## How much must there be to gain?
+# ## Recorded
 #
-# The made-up truths above have much to gain, or nothing. Here the best temperature could lower the expected NLL of the
-# logits as given by a known share, or the best vector scaling that of the best temperature, around the smallest
-# relevant amount (`calibration.population_with_gain`: logits too large, or shifted and scaled by class). What is fitted
-# to few samples gains less, and may lose. A method is advised where it gains the relevant amount, in NLL or Brier
-# score, by the near end of an interval; all intervals of a decision hold together with 95 %.
-
-# %% tags=["hide-input"]
-possible = {"temperature": "temperature over as given", "vector": "vector over temperature"}
-panels = {
-    title: {
-        f"{n:,} samples": (of["times"].to_numpy(), of["rate"].to_numpy(), np.abs(of[["low", "high"]].T - of["rate"]))
-        for n, of in by_gain[by_gain["gaining"] == kind].groupby("samples")
-    }
-    for kind, title in possible.items()
-}
-
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of decisions in which the method was advised over what its best fit could gain in multiples of the smallest relevant amount, a line for each number of samples; a panel for a temperature and one for vector scaling."}, "figure": {"name": "fig-advice-power", "caption": "Share of recorded decisions in which the method was advised, with exact 95 % intervals, over what its best fit could gain of the NLL, in multiples of the relevant amount."}}
-panel_figure(panels, "possible gain / relevant amount", "share advised")
+# The same for other truths and sizes. Some models are hardly ever wrong. Some are of rare events: calibrated, or with
+# events two and a half times as likely as they are, or with five times their odds. Recorded networks are drawn from as
+# if their samples of CIFAR were all there is.
 
 # %% tags=["remove-input"]
-worth = by_gain.assign(gaining=by_gain["gaining"].map(possible))
-worth = worth.pivot(index=["gaining", "samples"], columns="times", values="worth it").rename_axis(columns="gain")
+truly = np.where(regrets["kind"].str.contains("calibrated") & ~regrets["kind"].str.contains("mis"), "calibrated", "off")
+panels = {}
+for title, kind in {"models that are off": "off", "models that are calibrated": "calibrated"}.items():
+    part = mean_regrets(regrets[truly == kind], ["samples"]).sort_values("samples")
+    rules = [rule for rule in ("as given", "always a temperature", ADVICE) if part[rule].gt(0).any()]
+    assert part[ADVICE].iloc[-1] <= part["always a temperature"].iloc[-1], "the caption below says so"
+    panels[title] = {rule: (part["samples"].to_numpy(), part[rule].where(part[rule] > 0), None) for rule in rules}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Mean regret in per cent over the number of samples, both logarithmic. Left, models that are off: as given is a flat line high above; always a temperature falls and levels off; the advice falls further. Right, calibrated models: always a temperature falls, the advice lies at or below it."}, "figure": {"name": "fig-advice-regret", "caption": "Mean regret in % of the best method's NLL. With more samples the advice leaves the temperature behind where a richer method is right. On calibrated models the logits as given, which cost nothing there, are not drawn."}}
+panel_figure(panels, "samples", "mean regret (%)", xscale="log", yscale="log")
+
+
+# %% tags=["remove-input"]
+def cells(by, value):
+    table = by.assign(cell=[value(row) for _, row in by.iterrows()]).sort_values("samples")
+    table = table.pivot(index="kind", columns="samples", values="cell").fillna("")
+    return table.rename(columns="{:,}".format)
+
+
+by_kind = mean_regrets(regrets, ["kind", "samples"])
 captioned(
-    worth, "Share of decisions in which the fit truly gained the relevant amount, by the possible gain", precision=2
+    cells(by_kind, lambda row: f"{row[ADVICE]:.2f} ({row['always a temperature']:.2f}, {row['as given']:.1f})"),
+    "Mean regret of the advice in %, by kind of model and samples; in brackets always a temperature, and as given",
 )
-
-
-# %% tags=["remove-input"]
-def found_from(kind, n):
-    """The smallest possible gain tried from which on at least four of five decisions found it."""
-    of = by_gain[(by_gain["gaining"] == kind) & (by_gain["samples"] == n)].sort_values("times")
-    often = of["rate"].ge(0.8)[::-1].cummin()[::-1]
-    return f"{of.loc[often, 'times'].min():g} times" if often.any() else "none of those tried"
-
-
-counts = sorted(power["samples"].unique())
-needless = by_gain[by_gain["worth it"] == 0]
-Markdown(
-    "The smallest possible gain tried, in multiples of the relevant amount, from which on the method was advised in at "
-    f"least four of five of the decisions, of {by_gain['runs'].min()} to {by_gain['runs'].max()} each, with "
-    f"{', '.join(f'{n:,}' for n in counts)} samples to fit on and as many to test on:\n\n"
-    + "\n".join(f"* {title}: {', '.join(found_from(kind, n) for n in counts)}" for kind, title in possible.items())
-    + "\n\nIn the settings where no fit gained the relevant amount, the method was advised in "
-    f"{needless['advised'].sum()} of {needless['runs'].sum():,} decisions."
-)
-
-# %% tags=["remove-input"]
-codes = ", ".join(sorted(set(power["commit"])))
-Markdown(
-    f"{len(power):,} decisions with {power['classes'].iloc[0]} classes, made with commit {codes}; a round has one "
-    "population of each kind, distorted more for a larger gain, and draws new samples for each decision. "
-    "`python -m reproduction.studies.advice.record power --minutes 25` goes on with the record, or makes it again "
-    "elsewhere."
-)
-
-# %% tags=["remove-input"]
-relevant = grouped["relevant"].iloc[0]
-times = (grouped.loc[grouped["gain"] > 0, "gain"] / relevant).round(6).unique()
-note("advice", grouped_classes=grouped["classes"].iloc[0], grouped_gains=" or ".join(f"{k:g}" for k in sorted(times)))
-kinds_of_sizes = list(dict.fromkeys(grouped["sizes"]))
 
 # %% [markdown]
-# (sec-groups)=
-# ## With groups
-#
-# Samples of one patient or one image are often right or wrong together, and `--groups` says which belong together. How
-# often is the advice wrong then, and how often if that is forgotten? Here groups are drawn from populations with
-# {glue:text}`advice-grouped-classes` classes: calibrated, often or rarely wrong, and with logits that are too large, so
-# that a temperature gains {glue:text}`advice-grouped-gains` times the relevant amount. A group has cases of one
-# difficulty, and true probabilities of its own, for which the model is too sure or not sure enough, in such a way that
-# a sample alone is as without groups: what is calibrated stays so, and expected scores are known
-# (`calibration.group_population`). How much that is, is said by the correlation of the log-losses of two samples of a
-# group. Of each draw, groups to fit on and as many others to test on, advice is taken twice: told of the groups, and
-# not.
+# All kinds together. A temperature without prior has no bound: fitted to samples without an error it promises that
+# there will never be one.
 
 # %% tags=["remove-input"]
-shown = grouped.assign(told=grouped["told"].map({True: "yes", False: "no"}))
-given_advice = shown["advised"].ne("as given")
-wrong_in_groups = table_of(count_group_errors(shown), ["correlation", "told"], order=GROUP_ERRORS)
+harms = regrets.groupby("samples")["harms"].mean()
+shown = by_size.set_index("samples")[["decisions", *RULES, ADVICE]]
 captioned(
-    wrong_in_groups.rename_axis(index={"told": "told of groups"}),
-    "Wrong advice where samples come in groups, by their correlation",
+    shown.assign(**{"worse than as given (%)": 100 * harms}).rename(index="{:,}".format),
+    "Mean regret in % by rule and samples, and share of decisions whose advice is worse than as given",
     precision=2,
 )
 
 # %% tags=["remove-input"]
-Markdown("\n".join(f"* *{name}*: {words}." for name, words in GROUP_ERRORS.items()))
+refused = decisions["advised"].eq(REFUSED).sum()
+Markdown(
+    f"{len(regrets):,} decisions; {refused:,} more draws were refused, as fewer than two samples had the event. "
+    "`python -m reproduction.studies.advice.record regret --minutes 25` goes on with the record, or makes it again "
+    "elsewhere: few samples take part in every round, many in few."
+)
 
 # %% [markdown]
-# The last of these by the sizes of the groups, all truths together:
+# (sec-expected)=
+# ## What was expected, and what came
+#
+# Three expectations were committed after a pilot, before the first decision of this record. On no number of samples
+# does the advice cost more than always a temperature by over {glue:text}`advice-most-more:g` points of mean regret. On
+# models that are calibrated it costs at most {glue:text}`advice-most-calibrated:g` %. And it never keeps a method that
+# it shows to be miscalibrated, by its test at 5 %, while it does not show that of another. The first two are judged by
+# 95 % t intervals of means over decisions:
+
+# %% tags=["remove-input"]
+shown = expected.assign(interval=[f"{row.low:.2f} to {row.high:.2f}" for row in expected.itertuples()])
+captioned(
+    shown.set_index(["expectation", "samples"])[["decisions", "mean", "interval", "limit", "came"]],
+    "Mean regret of the advice in points, less that of always a temperature, and on calibrated models",
+    precision=2,
+)
+
+
+# %% tags=["remove-input"]
+calibrated = by_kind[by_kind["kind"].isin(set(regrets["kind"][truly == "calibrated"]))]
+above = calibrated[calibrated[ADVICE] > MOST_CALIBRATED].sort_values(["kind", "samples"])
+where = "; ".join(
+    f"{kind}: {', '.join(f'{row[ADVICE]:.2g} % with {row.samples:,}' for _, row in part.iterrows())}"
+    for kind, part in above.groupby("kind")
+)
+costs = regrets["costs"].dropna()
+dearer = int(costs.gt(0).sum())
+
+# %% tags=["remove-input"]
+third = f"The third did not come: in {keeps.sum()} of {len(keeps):,} decisions" if keeps.any() else "The third came"
+rest = (
+    f", as by the estimates each of the others has a larger NLL or Brier score. In {dearer} of these the best of them "
+    f"truly has a larger NLL, in the median by {costs.median():.2g} %"
+    if keeps.any()
+    else ""
+)
+Markdown(
+    f"Mean regret on calibrated models is above {MOST_CALIBRATED} % here: {where or 'nowhere'} samples. A model that "
+    "is rarely wrong shows few errors, and few samples do not tell whether it is calibrated or much too sure. The "
+    f"default then costs some of a small NLL, and saves much of a large one.\n\n{third}{rest}."
+)
+
+# %% [markdown]
+# Part of this no rule avoids that fits a temperature. A parameter fitted to $n$ samples raises the expected NLL by
+# $1/(2n)$ in the mean {cite:p}`akaike74`, which is a share $1/(2nL)$ of an NLL of $L$: much, where errors or events are
+# few and $L$ is small.
+#
+# ## Limits
+#
+# * Means are over this mixture of truths, classes and sizes, of no single model. The largest sizes have fewer truths.
+# * Samples are independent, all count the same, and each decision is cross-fitted. Weights, groups, and sets apart to
+#   fit and to test on are in no decision.
+# * Samples with fewer than two events are refused, and do not count.
+#
+# (sec-groups)=
+# ## Intervals with groups
+#
+# Samples of one patient or one image are often right or wrong together, and `--groups` says which belong together. How
+# often does an interval of a difference leave out the truth then, and how often if groups are forgotten?
+#
+# Here groups are drawn from populations with {glue:text}`advice-grouped-classes` classes: calibrated, often or rarely
+# wrong, and with logits that are too large. A group has cases of one difficulty, and true probabilities of its own, in
+# such a way that a sample alone is as without groups: what is calibrated stays so, and expected scores are known
+# (`group_population`). How alike they are is given by the correlation of the log-losses of two samples of a group. Each
+# draw, groups to fit on and as many others to test on, is judged twice: told of the groups, and not.
 
 # %% tags=["hide-input"]
-by_sizes = count_group_errors(grouped, by=["sizes", "told", "correlation"]).query("error == 'truth outside'")
+note("advice", grouped_classes=grouped["classes"].iloc[0])
+by_sizes = count_outside(grouped, ["sizes", "told", "correlation"])
 panels = {
     f"groups: {sizes}": {
-        said_of[told]: (of["correlation"].to_numpy(), of["rate"].to_numpy(), np.abs(of[["low", "high"]].T - of["rate"]))
+        "told of the groups" if told else "not told": (
+            of["correlation"].to_numpy(),
+            of["rate"].to_numpy(),
+            np.abs(of[["low", "high"]].T - of["rate"]),
+        )
         for told in (True, False)
         for of in [by_sizes[(by_sizes["sizes"] == sizes) & (by_sizes["told"] == told)].sort_values("correlation")]
     }
-    for sizes in kinds_of_sizes
+    for sizes in dict.fromkeys(grouped["sizes"])
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of decisions in which an interval leaves out the truth over the correlation within groups, a line for advice that is told of the groups and one for advice that is not; a panel for each kind of sizes."}, "figure": {"name": "fig-advice-groups", "caption": "Share of recorded decisions in which one of the intervals leaves out the truth, with exact 95 % intervals, over the correlation of log-losses within a group. The line is at the share that is allowed."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of draws in which an interval leaves out the truth over the correlation within groups, a line for draws told of the groups and one for those not told; a panel for each kind of sizes."}, "figure": {"name": "fig-advice-groups", "caption": "Share of recorded draws in which one of the intervals leaves out the truth, with exact 95 % intervals, over the correlation of log-losses within a group. The line is at the share that is allowed."}}
 panel_figure(panels, "correlation in a group", "share with truth outside", reference=0.05)
-
-# %% [markdown]
-# And how often a method is advised at all, by what is true, sizes together. Of calibrated logits all advice is wrong;
-# of the others there is something to gain:
-
-# %% tags=["remove-input"]
-gains = (shown["gain"] / relevant).map("temperature gains {:g} x".format)
-any_advice = shown.assign(
-    truth=shown["truth"].where(shown["gain"] == 0, gains), told=grouped["told"].map(said_of), wrong=given_advice
-)
-any_advice = any_advice.groupby(["truth", "correlation", "told"], sort=False)["wrong"].agg(wrong="sum", runs="size")
-low, high = metrics.exact_binomial_ends(any_advice["wrong"], any_advice["runs"], 0.025)
-any_advice = any_advice.assign(low=low, high=high).reset_index()
-captioned(
-    table_of(any_advice, ["truth", "correlation"], "told", said_of.values()),
-    "Decisions that advise a method, by what is true",
-    precision=2,
-)
 
 
 # %% tags=["remove-input"]
@@ -382,47 +324,13 @@ def above_allowed(told):
 
 
 # %% tags=["remove-input"]
-marks = mark_group_errors(grouped)
-keys = ["seed", "truth", "correlation", "sizes"]
-pairs = pd.concat([grouped[[*keys, "told"]], marks], axis=1).pivot(index=keys, columns="told", values=list(marks))
-
-
-def only(error, told):
-    """Draws in which the one decision makes the error and the other, which could make it, does not."""
-    return int((pairs[error, told].eq(1) & pairs[error, not told].eq(0)).sum())
-
-
-# %% tags=["remove-input"]
-once = "; ".join(f"*{error}* in {only(error, False)} not told, in {only(error, True)} told" for error in GROUP_ERRORS)
-silent = grouped[grouped["intervals"] == 0].groupby("told").size().reindex([True, False], fill_value=0)
+rows = grouped["samples"].iloc[0]
 Markdown(
-    f"Clearly more than {allowed:.0%} of the decisions have a truth outside, by an exact 95 % interval for each of the "
-    f"sizes with each correlation, {above_allowed(True)} where they are {said_of[True]}, and {above_allowed(False)} "
-    f"where they are {said_of[False]}. On the same draws one decision alone makes an error that the other could make: "
-    f"{once}. There is no interval at all, as hardly an error is to be expected, in {silent[True]} decisions told and "
-    f"in {silent[False]} not told, of {len(pairs):,} each."
-)
-
-# %% tags=["remove-input"]
-most, least = grouped["gain"].max(), grouped["correlation"].min()
-easy = shown[(shown["gain"] == most) & (shown["correlation"] == least)].assign(found=given_advice)
-found = easy.groupby(["sizes", "told"])["found"].agg(["sum", "size"])
-of_easy = "; ".join(
-    f"{sizes}: {found.loc[(sizes, 'yes'), 'sum']} told, {found.loc[(sizes, 'no'), 'sum']} not told, of "
-    f"{found.loc[(sizes, 'yes'), 'size']}"
-    for sizes in kinds_of_sizes
-)
-Markdown(
-    f"Groups matter least at a correlation of {least:g}. There, where a temperature gains {most / relevant:g} times "
-    f"the relevant amount, {most:.0%} of the NLL, the decisions that advise a method are, with groups {of_easy}."
-)
-
-# %% tags=["remove-input"]
-codes = ", ".join(sorted(set(grouped["commit"])))
-Markdown(
-    f"{len(pairs):,} draws of {grouped['samples'].iloc[0]:,} samples, each decided twice, made with commit {codes}. "
-    "`python -m reproduction.studies.advice.record groups --minutes 10` goes on with the record, or makes it again "
-    "elsewhere."
+    f"Clearly more than {allowed:.0%} of the draws have a truth outside, by an exact 95 % interval for each of the "
+    f"sizes with each correlation, {above_allowed(True)} where they are told of the groups, and {above_allowed(False)} "
+    f"where they are not. These are {len(grouped) // 2:,} draws of {rows:,} samples with the default methods of an "
+    "earlier version, fitted and tested on sets apart. `python -m reproduction.studies.advice.record groups --minutes "
+    "10` makes the record again."
 )
 
 # %% [markdown]
@@ -497,12 +405,8 @@ captioned(called, "Calibrated models that are called miscalibrated")
 # large by an amount of its own, which a resample adds once more. The advice is therefore decided on NLL and Brier
 # score, whose differences are means over samples.
 
-# %% tags=["remove-input"]
-codes = ", ".join(sorted(set(coverage["commit"])))
-Markdown(
-    f"Recorded with commit {codes}; "
-    "`python -m reproduction.studies.advice.record coverage --minutes 10` goes on with it."
-)
+# %% [markdown]
+# `python -m reproduction.studies.advice.record coverage --minutes 10` goes on with this record.
 
 # %% tags=["remove-input"]
 foot("advice", samples=samples, classes=classes, runs=runs, intervals_runs=intervals_runs, seed=seed)

@@ -1,4 +1,6 @@
-r"""How often the advice is wrong where samples come in groups, and where nobody said so, by simulation.
+r"""How often intervals of differences leave out the truth where samples come in groups, by simulation.
+
+Once told of the groups, and once not.
 
 A population of known truth is drawn from in groups whose samples are alike. With normals :math:`a_g, b_g` of the group
 and :math:`e_i, f_i` of the sample, all independent, and their shares :math:`\sqrt r` and :math:`\sqrt{1 - r}`,
@@ -31,19 +33,13 @@ from scipy import special, stats
 from scipy.optimize import brentq
 
 from focal_lib.calibration.logit_sets import LogitSet
-from focal_lib.calibration.methods import DEFAULT, Method, build
-from focal_lib.tool.evaluation.comparison import Evaluation, hold_out
-from focal_lib.tool.evaluation.recommendation import RELEVANT
+from focal_lib.calibration.methods import DEFAULT, Method, build, not_of
+from focal_lib.tool.evaluation.comparison import Evaluation, differences, hold_out
 from focal_lib.validation import check_number
-from reproduction.studies.advice.rates import Population, count_marked, errors_of, judge_evaluation, rng_of
+from reproduction.studies.advice.populations import Population, rng_of
+from reproduction.studies.advice.regret import expected_scores, rate_of
 
-GROUP_ERRORS = {
-    "worse at all": "advises what is worse than the logits as given, by however little, as all is where they are "
-    "calibrated",
-    "worse": "advises what is worse by a relevant amount than the logits as given or, if richer, than temperature",
-    "better left": "advises one thing, or nothing, where another is better by a relevant amount",
-    "truth outside": "of the intervals of differences, which should hold together with 95 %, one leaves out the truth",
-}
+_SCORES = ("nll", "brier")
 _TERMS = 40  # of the series in r, in each of the two normals
 _LARGEST = 0.7  # correlation: beyond, r is so near to 1 that the series is cut too early
 
@@ -130,57 +126,59 @@ def sizes_in_words(sizes: Sequence[int]) -> str:
     return ", ".join(f"{count} of {size}" for size, count in zip(found[::-1], counts[::-1], strict=True))
 
 
-def judge_advice_in_groups(
-    grouped: GroupedPopulation,
-    sizes: Sequence[int],
-    seed: int,
-    *,
-    methods: Iterable[Method] = DEFAULT,
-    relevant: float = RELEVANT,
+def judge_intervals_in_groups(
+    grouped: GroupedPopulation, sizes: Sequence[int], seed: int, *, methods: Iterable[Method] = DEFAULT
 ) -> list[dict[str, Any]]:
-    """Two decisions on the same samples, groups of these sizes to fit on and others to test on.
+    """The intervals on the same samples, groups of these sizes to fit on and others to test on.
 
     Returns:
-        What judge_advice returns, once told of the groups and once not, with 'correlation', 'sizes' in words, and
-        'told'.
+        Once told of the groups and once not: the population's name and classes, samples, seed, 'correlation', 'sizes'
+        in words, 'told', how many intervals of differences there were, whether all hold the truth, and whether one is
+        on the wrong side of 0.
     """
-    population, words = grouped.population, sizes_in_words(sizes)
-    rng = rng_of(f"{population.name}, {grouped.correlation:g}, {words}", population.classes, int(np.sum(sizes)), seed)
+    population, words, n = grouped.population, sizes_in_words(sizes), int(np.sum(sizes))
+    rng = rng_of(f"{population.name}, {grouped.correlation:g}, {words}", population.classes, n, seed)
     fitted_on, test = grouped.draw(sizes, rng), grouped.draw(sizes, rng)
-    evaluation = hold_out(fitted_on, test, {method: build(*method) for method in methods})
+    methods = list(methods)
+    left_out = not_of(methods, n, population.classes, default=True)
+    evaluation = hold_out(fitted_on, test, {method: build(*method) for method in methods if method not in left_out})
+    scores = expected_scores(population, evaluation)
+    setting = {"truth": population.name, "classes": population.classes, "samples": n, "seed": seed}
+    setting |= {"correlation": grouped.correlation, "sizes": words}
     of = {True: evaluation, False: _as_independent(evaluation)}
-    setting = {"correlation": grouped.correlation, "sizes": words}
-    return [
-        judge_evaluation(one, population, seed, relevant=relevant) | setting | {"told": told}
-        for told, one in of.items()
-    ]
+    return [setting | {"told": told} | held_intervals(differences(one), scores) for told, one in of.items()]
+
+
+def held_intervals(differences: pd.DataFrame, scores: dict[str, tuple[float, float]]) -> dict[str, Any]:
+    """Of the intervals of differences in the expected scores: how many, whether all hold, whether a side is wrong.
+
+    Args:
+        scores: NLL and Brier score by labels; that of the reference is its name.
+    """
+    known = differences[differences["low"].notna()]
+    held, wrong_side = [], []
+    names = ("method", "objective", "reference", "metric", "low", "high")
+    for method, objective, reference, metric, low, high in zip(*(known[name] for name in names), strict=True):
+        i = _SCORES.index(metric)
+        truth = scores[Method(method, objective).label][i] - scores[reference][i]
+        held.append(low <= truth <= high)
+        wrong_side.append((low > 0 > truth) or (high < 0 < truth))
+    return {"intervals": len(held), "all hold": bool(all(held)), "wrong side": bool(any(wrong_side))}
 
 
 def _as_independent(evaluation: Evaluation) -> Evaluation:
-    """For the advice, the same had nobody said which samples belong together; fits know no groups."""
+    """The same had nobody said which samples belong together; fits know no groups."""
     labels = {pair: replace(found, together=1.0) for pair, found in evaluation.by_label.items()}
     parts = tuple((fits, replace(data, groups=None)) for fits, data in evaluation.parts)
     return replace(evaluation, by_label=labels, parts=parts)
 
 
-def mark_group_errors(decisions: pd.DataFrame) -> pd.DataFrame:
-    """For each decision of judge_advice_in_groups which of GROUP_ERRORS it makes: 1, 0, or nan where it cannot."""
-    rows = []
-    for _, row in decisions.iterrows():
-        errors = errors_of(row)
-        left = errors["misses"] or errors["leaves alone"] if errors["gain"] else np.nan
-        outside = not row["all hold"] if row["intervals"] else np.nan
-        rows.append((errors["harms at all"], errors["harms"] or errors["worse"], left, outside))
-    return pd.DataFrame(rows, decisions.index, list(GROUP_ERRORS)).astype(float)
-
-
-def count_group_errors(decisions: pd.DataFrame, *, by: Iterable[str] = ("correlation", "told")) -> pd.DataFrame:
-    """How often each of GROUP_ERRORS was made in each setting, with its 95 % interval (Clopper & Pearson 1934).
-
-    Of all decisions; `better left` of those where something is better by a relevant amount than what is advised or as
-    given, `truth outside` of those with intervals.
+def count_outside(judged: pd.DataFrame, by: Iterable[str]) -> pd.DataFrame:
+    """How often one of the intervals, which should hold together with 95 %, leaves out the truth, in each setting.
 
     Returns:
-        As count_marked.
+        The setting; of what has intervals runs, wrong, and rate with low and high, exact 95 % (Clopper & Pearson 1934).
     """
-    return count_marked(decisions, mark_group_errors(decisions), by)
+    columns, known = list(by), judged[judged["intervals"] > 0]
+    rows = [(*of, *rate_of(~part["all hold"].astype(bool))) for of, part in known.groupby(columns, sort=False)]
+    return pd.DataFrame(rows, columns=[*columns, "runs", "wrong", "rate", "low", "high"])

@@ -1,11 +1,11 @@
 """Simulations of the advice, of intervals and of a watch, recorded: into results/advice/ and results/watch/.
 
-    nice python -m reproduction.studies.advice.record rates --minutes 25      # goes on where it stopped
+    nice python -m reproduction.studies.advice.record regret --minutes 25      # goes on where it stopped
 
-* rates: decisions on populations of known truth, into decisions.parquet; power: where a method gains a known share of
-  the NLL; groups: of samples in groups, each decided twice, told of the groups and not; coverage: of the intervals of
-  binned errors, and size of the tests. Rounds go over all settings, so that what there is when the time is up is even;
-  a decision has the number of its round as its seed. `notebooks/advice.py` reads these.
+* regret: of the advice, on populations of known truth; groups: intervals of differences where samples come in groups,
+  each draw told of the groups and not; coverage: of the intervals of binned errors, and size of the tests. Rounds go
+  over all settings, so that what there is when the time is up is even; a draw has the number of its round as its seed.
+  `notebooks/advice.py` reads these.
 * watch: when a watch raises its alarm, in streams with and without drift, into alarms.parquet; rounds are streams
   without drift, a fifth as many of each with one. `notebooks/in_use.py` reads it.
 """
@@ -28,15 +28,19 @@ import pandas as pd
 from focal_lib.tool.evaluation.recommendation import RELEVANT
 from reproduction.checkout import ROOT
 from reproduction.studies.advice.coverage import TEMPERATURES, TopLabelModel, cover_classwise, cover_top_label
-from reproduction.studies.advice.groups import group_population, judge_advice_in_groups, sizes_in_words
-from reproduction.studies.advice.power import GAINING, population_with_gain
-from reproduction.studies.advice.rates import (
+from reproduction.studies.advice.groups import group_population, judge_intervals_in_groups, sizes_in_words
+from reproduction.studies.advice.populations import (
+    EVENT_MODELS,
     KNOWN_TRUTHS,
+    PREVALENCES,
     Population,
-    judge_advice,
+    event_name,
     made_up_population,
+    population_with_gain,
+    rare_event_population,
     recorded_population,
 )
+from reproduction.studies.advice.regret import judge_advice
 from reproduction.studies.advice.watch_rates import alarm_times
 from reproduction.studies.shared.going_on import go_on
 
@@ -50,16 +54,15 @@ RECORDED = {
     "CIFAR-100, focal gamma 3": "results/cifar100-record/63c8f37515793ce2/logits.npz",
 }
 EVERY = {  # of how many rounds settings are in the last -> their classes and samples
-    1: ((2, 200), (10, 200), (2, 1_000), (10, 1_000)),
-    2: ((2, 5_000), (10, 5_000)),
-    3: ((100, 200),),
-    6: ((100, 1_000),),
-    4: ((1_000, 200),),
-    8: ((2, 50_000), (10, 50_000), (100, 5_000), (1_000, 1_000)),
+    1: tuple((classes, n) for n in (100, 200, 1_000) for classes in (2, 10)),
+    2: ((2, 500), (10, 500)),
+    3: ((2, 5_000), (10, 5_000), (100, 1_000)),
+    4: ((2, 10_000), (2, 50_000), (10, 10_000), (10, 50_000)),
+    8: ((100, 5_000),),
 }
-CLASSES = 10  # of power and groups
-POWER_SAMPLES = (500, 2_000, 10_000)
-POWER_GAINS = tuple(times * RELEVANT for times in (0, 0.5, 1, 2, 4, 8))
+EVENTS = {event_name(prevalence, model): (prevalence, model) for prevalence in PREVALENCES for model in EVENT_MODELS}
+ONLY = {50_000: ("calibrated", "vector", *EVENTS)}  # truths that so many samples are drawn of
+CLASSES = 10  # of groups
 TRUTHS: tuple[str | float, ...] = ("calibrated", "calibrated, rarely wrong", 4 * RELEVANT, 20 * RELEVANT)
 CORRELATIONS = (0.0, 0.05, 0.2, 0.5)
 SIZES = ([10] * 150, [50] * 30, [150] * 5 + [5] * 150)  # of groups: many, few, a few that are large
@@ -80,31 +83,28 @@ def _recorded(name: str) -> Population:
 
 def _decide(truth: str, classes: int, n: int, number: int) -> Rows:
     """On a recorded population, or on one made up anew for each truth and round."""
-    population = _recorded(truth) if truth in RECORDED else made_up_population(truth, classes, seed=number)
+    if truth in RECORDED:
+        population = _recorded(truth)
+    elif truth in EVENTS:
+        population = rare_event_population(*EVENTS[truth], seed=number)
+    else:
+        population = made_up_population(truth, classes, seed=number)
     return [judge_advice(population, n, number)]
 
 
-def _rates(rounds: int) -> Todo:
-    """Decisions: the recorded truths at their own number of classes."""
+def _regret(rounds: int) -> Todo:
+    """Decisions: recorded truths at their own number of classes, events of two."""
     for number in range(rounds):
         for classes, n in itertools.chain(*(kept for every, kept in EVERY.items() if number % every == every - 1)):
             recorded = [name for name in RECORDED if name.startswith(f"CIFAR-{classes},")]
-            for truth in (*KNOWN_TRUTHS, *recorded):
+            truths = (*KNOWN_TRUTHS, *recorded, *(EVENTS if classes == 2 else ()))
+            for truth in (truth for truth in truths if truth in ONLY.get(n, truths)):
                 setting = (truth, classes, n, number)
                 yield setting, functools.partial(_decide, *setting)
 
 
-def _decide_gain(number: int, gaining: str, gain: float, n: int) -> Rows:
-    return [judge_advice(population_with_gain(gaining, gain, CLASSES, seed=number), n, number)]
-
-
-def _power(rounds: int) -> Todo:
-    for setting in itertools.product(range(rounds), GAINING, POWER_GAINS, POWER_SAMPLES):
-        yield setting, functools.partial(_decide_gain, *setting)
-
-
 def _decide_groups(population: Population, correlation: float, sizes: list[int], number: int) -> Rows:
-    return judge_advice_in_groups(group_population(population, correlation), sizes, number)
+    return judge_intervals_in_groups(group_population(population, correlation), sizes, number)
 
 
 def _groups(rounds: int) -> Todo:
@@ -114,7 +114,7 @@ def _groups(rounds: int) -> Todo:
         if isinstance(truth, str):
             gain, population = 0.0, made_up_population(truth, CLASSES, **of_size)
         else:
-            gain, population = truth, population_with_gain("temperature", truth, CLASSES, **of_size)
+            gain, population = truth, population_with_gain(truth, CLASSES, **of_size)
         for correlation, sizes in itertools.product(CORRELATIONS, SIZES):
             setting = (number, gain, population.name, correlation, sizes_in_words(sizes))
             yield setting, functools.partial(_decide_groups, population, correlation, sizes, number)
@@ -163,8 +163,7 @@ class Record(NamedTuple):
 
 
 RECORDS = {
-    "rates": Record("advice/decisions", ("truth", "classes", "samples", "seed"), 200, _rates),
-    "power": Record("advice/power", ("seed", "gaining", "gain", "samples"), 40, _power),
+    "regret": Record("advice/regret", ("truth", "classes", "samples", "seed"), 200, _regret),
     "groups": Record("advice/groups", ("seed", "gain", "truth", "correlation", "sizes"), 200, _groups),
     "coverage": Record("advice/coverage", ("round", "samples", "classes", "model", "part"), 20, _coverage),
     "watch": Record("watch/alarms", ("temperature", "change"), 500, _watch),

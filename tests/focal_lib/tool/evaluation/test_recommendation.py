@@ -14,8 +14,7 @@ from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.evaluation.comparison import Evaluation, differences, hold_out
 from focal_lib.tool.evaluation.recommendation import advise, calibration_p
 from focal_lib.tool.report.summary import describe_cautions, describe_fits, describe_theory
-from reproduction.studies.advice.power import population_with_gain
-from reproduction.studies.advice.rates import made_up_population
+from reproduction.studies.advice.populations import made_up_population, population_with_gain
 
 FOCAL, VECTOR = Method("focal-temperature", "nll"), Method("vector", "nll")
 BY_ECE = Method("focal-temperature", "adaptive-ece")
@@ -283,7 +282,7 @@ def shows_a_gain(evaluation):
 def test_a_gain_is_seen_in_150_groups_of_independent_labels(classes):
     """As without groups; were the labels of each group one, hardly ever."""
     seen = as_one = alone = 0
-    for found in evaluated(population_with_gain("temperature", 0.07, classes), 150, 0.0, 12):
+    for found in evaluated(population_with_gain(0.07, classes), 150, 0.0, 12):
         seen += shows_a_gain(found)
         as_one += shows_a_gain(moving(found, 10.0))
         parts = tuple((fits, LogitSet(data.logits, data.labels)) for fits, data in found.parts)

@@ -1,4 +1,4 @@
-"""Advice on samples in groups."""
+"""Intervals of differences where samples come in groups."""
 
 from __future__ import annotations
 
@@ -8,22 +8,19 @@ import pytest
 from scipy import special
 
 from focal_lib.calibration.logit_sets import LogitSet
-from focal_lib.calibration.methods import DEFAULT, build
+from focal_lib.calibration.methods import DEFAULT, Method, build
 from focal_lib.tool.evaluation.comparison import differences, hold_out
-from focal_lib.tool.evaluation.recommendation import advise
 from reproduction.studies.advice.groups import (
-    GROUP_ERRORS,
     _as_independent,
-    count_group_errors,
+    count_outside,
     group_population,
-    judge_advice_in_groups,
-    mark_group_errors,
+    held_intervals,
+    judge_intervals_in_groups,
     sizes_in_words,
 )
-from reproduction.studies.advice.power import population_with_gain
-from reproduction.studies.advice.rates import made_up_population
+from reproduction.studies.advice.populations import made_up_population, population_with_gain
 
-FAST = (DEFAULT[0], DEFAULT[-1])
+FAST = (DEFAULT[0], Method("vector", "nll"))
 SEVERAL = ("calibrated", "temperature, unequal classes", "vector")
 
 
@@ -84,62 +81,46 @@ def test_sizes_in_words():
     assert sizes_in_words([10] * 150) == "150 of 10"
 
 
-def test_decisions_told_and_not_told():
-    """On one draw: the scores are the same, and each is what `hold_out` of samples with or without groups gives."""
-    grouped = group_population(population_with_gain("temperature", 0.1, 3, size=1000), 0.3)
-    told, not_told = judge_advice_in_groups(grouped, [10] * 30, 0, methods=FAST)
-    again = judge_advice_in_groups(grouped, [10] * 30, 0, methods=FAST)
-    assert [told, not_told] == again
+def test_told_and_not_told():
+    """On one draw: each is what `hold_out` of samples with or without groups gives."""
+    grouped = group_population(population_with_gain(0.1, 3, size=1000), 0.3)
+    told, not_told = judge_intervals_in_groups(grouped, [10] * 30, 0, methods=FAST)
+    assert [told, not_told] == judge_intervals_in_groups(grouped, [10] * 30, 0, methods=FAST)
     assert (told["told"], not_told["told"]) == (True, False)
-    same = [name for name in told if name.startswith(("nll", "brier")) or name in ("truth", "samples", "sizes")]
-    assert [told[name] for name in same] == [not_told[name] for name in same]
     assert (told["samples"], told["sizes"], told["correlation"]) == (300, "30 of 10", 0.3)
+    assert told["intervals"] == not_told["intervals"] == 6
     one, two = (grouped.draw([10] * 30, np.random.default_rng(seed)) for seed in range(2))
     fits = {method: build(*method) for method in FAST}
     with_groups = hold_out(one, two, fits)
     without = hold_out(LogitSet(one.logits, one.labels), LogitSet(two.logits, two.labels), fits)
-    forgotten = _as_independent(with_groups)
-    pd.testing.assert_frame_equal(differences(forgotten), differences(without))
-    assert advise(forgotten, differences(forgotten)) == advise(without, differences(without))
+    pd.testing.assert_frame_equal(differences(_as_independent(with_groups)), differences(without))
     wide, narrow = (differences(each)[["low", "high"]].diff(axis=1)["high"] for each in (with_groups, without))
     assert (wide.dropna() >= narrow.dropna()).mean() > 0.5
 
 
-def row(advised, *, intervals=2, holds=True, **nll):
-    scores = {"as given": 1.0, "temperature": 0.9, "vector": 0.9} | {
-        name.replace("_", " "): v for name, v in nll.items()
-    }
-    values = {f"{kind}: {name}": v for kind in ("nll", "brier") for name, v in scores.items()}
-    decided = {"correlation": 0.2, "told": True, "relevant": 0.01, "advised": advised}
-    return decided | {"intervals": intervals, "all hold": holds} | values
-
-
 @pytest.mark.parametrize(
-    ("decision", "errors"),
+    ("low", "high", "intervals", "holds", "wrong_side"),
     [
-        (row("temperature"), {}),
-        (row("as given"), {"better left"}),
-        (row("temperature", temperature=1.001), {"worse at all", "better left"}),
-        (row("temperature", temperature=1.02, vector=1.0), {"worse at all", "worse", "better left"}),
-        (row("vector", vector=0.92), {"worse", "better left"}),
-        (row("temperature", holds=False), {"truth outside"}),
-        (row("as given", temperature=1.1, vector=1.1), {}),
+        ([-0.2, -0.2], [0.1, 0.1], 2, True, False),
+        ([-0.2, -0.05], [0.1, 0.1], 2, False, False),
+        ([0.01, np.nan], [0.1, np.nan], 1, False, True),
     ],
 )
-def test_errors_are_as_defined(decision, errors):
-    [marks] = mark_group_errors(pd.DataFrame([decision])).to_dict("records")
-    assert {name for name, made in marks.items() if made == 1} == set(errors)
+def test_intervals_are_held_against_the_truth(low, high, intervals, holds, wrong_side):
+    rows = {"method": "temperature", "objective": "nll", "reference": "as given", "metric": ["nll", "brier"]}
+    scores = {"as given": (1.0, 0.5), "temperature": (0.9, 0.4)}
+    found = held_intervals(pd.DataFrame(rows | {"low": low, "high": high}), scores)
+    assert found == {"intervals": intervals, "all hold": holds, "wrong side": wrong_side}
 
 
-def test_errors_are_counted_where_they_can_be_made():
-    decisions = pd.DataFrame(
-        [row("as given"), row("temperature", intervals=0), row("as given", temperature=1.1, vector=1.1, holds=False)]
+def test_what_leaves_out_the_truth_is_counted_where_there_are_intervals():
+    judged = pd.DataFrame(
+        {"told": [True] * 10 + [False], "intervals": [2] * 9 + [0, 0], "all hold": [False] + [True] * 10}
     )
-    counted = count_group_errors(decisions).set_index("error")
-    assert list(counted.index) == list(GROUP_ERRORS)
-    assert counted["runs"].tolist() == [3, 3, 2, 2]
-    assert counted["wrong"].tolist() == [0, 0, 1, 1]
-    assert counted.loc["better left", "low"] == pytest.approx(0.01258, abs=1e-5)
+    [found] = count_outside(judged, ["told"]).to_dict("records")
+    assert (found["runs"], found["wrong"], found["rate"]) == (9, 1, pytest.approx(1 / 9))
+    assert found["low"] == pytest.approx(0.00281, abs=1e-5)
+    assert found["high"] == pytest.approx(0.48250, abs=1e-5)
 
 
 def test_bad_input():

@@ -1,4 +1,4 @@
-"""The records of decisions and of coverage go on where they stopped, and repeat what they have."""
+"""Records go on where they stopped, and repeat what they have."""
 
 from functools import partial
 
@@ -26,22 +26,28 @@ def go_on(tmp_path):
     return further
 
 
-@pytest.mark.slow
-def test_decisions_go_on(go_on, monkeypatch):
+def test_regret_goes_on(go_on, monkeypatch):
     monkeypatch.setattr(record, "EVERY", {1: ((2, 60),), 2: ((3, 60),)})
     monkeypatch.setattr(record, "KNOWN_TRUTHS", ("calibrated",))
-    assert go_on("rates", 1)[["truth", "classes", "samples", "seed"]].to_numpy().tolist() == [["calibrated", 2, 60, 0]]
-    assert go_on("rates", 2)[["classes", "seed"]].to_numpy().tolist() == [[2, 0], [2, 1], [3, 1]]
-    assert len(go_on("rates", 9, minutes=0)) == 3  # no time: what there is stays
+    monkeypatch.setattr(record, "EVENTS", {"rare": (0.2, "calibrated")})
+    monkeypatch.setattr(record, "ONLY", {})
+    monkeypatch.setattr(record, "judge_advice", partial(record.judge_advice, methods=DEFAULT[:1]))
+    first = go_on("regret", 1)
+    assert first[["truth", "classes", "samples", "seed"]].to_numpy().tolist() == [
+        ["calibrated", 2, 60, 0],
+        ["rare", 2, 60, 0],
+    ]
+    monkeypatch.setattr(record, "EVENTS", {})
+    assert go_on("regret", 2)[["classes", "seed"]].to_numpy().tolist() == [[2, 0], [2, 0], [2, 1], [3, 1]]
+    assert len(go_on("regret", 9, minutes=0)) == 4  # no time: what there is stays
 
 
-@pytest.mark.slow
-def test_power_goes_on(go_on, monkeypatch):
-    monkeypatch.setattr(record, "POWER_SAMPLES", (60,))
-    monkeypatch.setattr(record, "POWER_GAINS", (0.1,))
-    monkeypatch.setattr(record, "CLASSES", 3)
-    assert go_on("power", 1)[["gaining", "gain"]].to_numpy().tolist() == [["temperature", 0.1], ["vector", 0.1]]
-    assert go_on("power", 2)["seed"].tolist() == [0, 0, 1, 1]
+def test_many_samples_are_drawn_of_few_truths():
+    settings = [setting for setting, _ in record._regret(8)]
+    assert len(set(settings)) == len(settings)
+    assert {truth for truth, _, n, _ in settings if n == 50_000} == set(record.ONLY[50_000])
+    assert {classes for truth, classes, _, _ in settings if truth in record.EVENTS} == {2}
+    assert {classes for truth, classes, _, _ in settings if truth.startswith("CIFAR-100")} == {100}
 
 
 def test_groups_go_on(go_on, monkeypatch):
@@ -50,8 +56,8 @@ def test_groups_go_on(go_on, monkeypatch):
     monkeypatch.setattr(record, "SIZES", ([5] * 12,))
     monkeypatch.setattr(record, "CLASSES", 3)
     monkeypatch.setattr(record, "GROUP_POPULATION", 300)
-    quick = partial(record.judge_advice_in_groups, methods=DEFAULT[:1])
-    monkeypatch.setattr(record, "judge_advice_in_groups", quick)
+    quick = partial(record.judge_intervals_in_groups, methods=DEFAULT[:1])
+    monkeypatch.setattr(record, "judge_intervals_in_groups", quick)
     first = go_on("groups", 1)
     told = first[["gain", "correlation", "sizes", "told"]].to_numpy().tolist()
     assert told == [[gain, 0.2, "12 of 5", told] for gain in (0.0, 0.1) for told in (True, False)]
@@ -61,12 +67,12 @@ def test_groups_go_on(go_on, monkeypatch):
 
 
 def test_rows_of_another_code_are_refused(tmp_path):
-    out = tmp_path / "decisions.parquet"
+    out = tmp_path / "regret.parquet"
     rows = pd.DataFrame({"truth": ["calibrated"] * 3, "code": ["0123", "4567", "4567"]})
     rows.to_parquet(out)
     before = out.read_bytes()
-    with pytest.raises(SystemExit, match=r"^decisions\.parquet must hold rows of one code, .* Got 3 of 3 of another"):
-        record.main("rates", 5, 1, out)
+    with pytest.raises(SystemExit, match=r"^regret\.parquet must hold rows of one code, .* Got 3 of 3 of another"):
+        record.main("regret", 5, 1, out)
     assert out.read_bytes() == before
     assert len(going_on.rows_so_far(tmp_path / "none", "4567")) == 0
     with pytest.raises(SystemExit, match="Got 1 of 3 of another"):
