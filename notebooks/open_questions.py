@@ -318,10 +318,10 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 #
 # On the recorded networks of [](#ch-table1), on CIFAR-10 and [on CIFAR-100](#sec-table1-hundred): focal temperature
 # scaling against scalings with parameters for each class, all fitted on the same validation data, with the penalties
-# that `focal calibrate` had when the record was made, not tuned. Judged by proper scores. What to compare was written down before, in
-# `calibrators/calibrators_compared.py`, and first asked of [small ResNets](#sec-table1-small). When it was asked
-# of the networks here, the answer for the small ones had been seen, and so had the scores of these after temperature
-# and after focal temperature scaling; those after the other scalings had not. Left out are
+# that `focal calibrate` had when the record was made, not tuned. Judged by proper scores. What to compare was written
+# down before, in `calibrators/calibrators_compared.py`, and first asked of [small ResNets](#sec-table1-small). When it
+# was asked of the networks here, the answer for the small ones had been seen, and so had the scores of these after
+# temperature and after focal temperature scaling; those after the other scalings had not. Left out are
 # {glue:text}`questions-left-out`. Over seeds only CIFAR-10 is compared, in the mean over KK24's losses, which have
 # {glue:text}`questions-contrast-seeds` seeds.
 

@@ -64,7 +64,7 @@ class Kind:
 METHODS: dict[str, Kind] = {
     "temperature": Kind(
         TemperatureScaling,
-        {"nll": {"objective": "nll", "prior_sd": 0.5}} | {ece: {"objective": ece} for ece in ("ece", "adaptive-ece")},
+        {name: {"objective": name} for name in ("nll", "ece", "adaptive-ece")},
     ),
     "focal-temperature": Kind(
         FocalTemperatureScaling,
@@ -88,6 +88,7 @@ METHODS: dict[str, Kind] = {
 
 AS_GIVEN = Method("as given", "")  # the logits before calibration
 TEMPERATURE = Method("temperature", "nll")  # what other methods are compared with
+PRIOR_SD = 0.5  # of log T, where a temperature is to be advised
 DEFAULT = tuple(
     Method(name, "nll")
     for name in ("temperature", "focal-temperature", "ensemble-temperature", "platt", "vector", "structured-matrix")
@@ -120,6 +121,11 @@ def build(name: str, objective: str = "", **options: Any) -> Calibrator:
     if objective not in kind.options:
         raise ValueError(f"the objective of {name} must be one of {', '.join(kind.options)}. Got {objective}.")
     return kind.calibrator(**{**kind.options[objective], **options})
+
+
+def build_with_prior(method: Method) -> Calibrator:
+    """As build, but temperature scaling by the NLL has its prior: what `calibrate` fits, and advises."""
+    return build(*method, prior_sd=PRIOR_SD) if method == TEMPERATURE else build(*method)
 
 
 _ALSO_CALLED = {"ts": "temperature", "focal": "focal-temperature", "fts": "focal-temperature", "binning": "histogram"}
@@ -209,6 +215,13 @@ def counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> l
     return [method for method in methods if method.name in METHODS and METHODS[method.name].counts_samples]
 
 
+def _is_there(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def not_of(methods: Iterable[Method], samples: int, classes: int, *, default: bool = False) -> list[Method]:
     """The methods for two classes only, if there are more.
 
@@ -220,7 +233,7 @@ def not_of(methods: Iterable[Method], samples: int, classes: int, *, default: bo
     left_out = {name for name, kind in METHODS.items() if kind.only_two and classes > 2}
     if default and (classes == 2 or samples < _SAMPLES_A_CLASS * classes):
         left_out |= {"vector", "structured-matrix"} | ({"ensemble-temperature"} if classes > 2 else set())
-    if default and (classes > _MATRIX_BY_DEFAULT or not importlib.util.find_spec(METHODS["structured-matrix"].needs)):
+    if default and (classes > _MATRIX_BY_DEFAULT or not all(map(_is_there, ("torch", "probmetrics")))):
         left_out |= {"structured-matrix"}
     if default and samples * classes > _FOCAL_BY_DEFAULT:
         left_out |= {"focal-temperature"}

@@ -78,7 +78,7 @@ def expected_ece_of(
     Raises:
         ValueError: no samples, n_bins < 1, draws < 1 or an unknown binning.
 
-    >>> expected_ece_of(np.full(4, 0.5))  # four bins of one sample: right or wrong, each gap is 0.5
+    >>> expected_ece_of(np.full(1, 0.5))  # one sample: right or wrong, the gap is 0.5
     0.5
     """
     if not len(confidence) or draws < 1:

@@ -42,6 +42,8 @@ from focal_lib.validation import check_number
 def _relative(p: np.ndarray, y: np.ndarray, *, level: float, design: Design) -> Interval:
     """|O/E - 1|, by how much there are more or fewer events than expected, as a share of these."""
     found = observed_expected_of(p, y, level=level, design=design)
+    if np.isnan(found.high):
+        return replace(found, estimate=abs(found.estimate - 1), debiased=None)
     low, high = found.low - 1, found.high - 1
     return replace(
         found, estimate=abs(found.estimate - 1), low=max(0.0, low, -high), high=max(abs(low), abs(high)), debiased=None
@@ -195,7 +197,7 @@ def check(
         <Outcome.FAIL: 1>
         >>> rare = check(([0.025] * 1000, [1] * 10 + [0] * 990), limit=0.03, given="probs")  # 1 % are events, not 2.5
         >>> rare.outcome, rare.words
-        (<Outcome.INVESTIGATE: 2>, 'Investigate: the limit, 3 per cent, is above the share of events, ...')
+        (<Outcome.INVESTIGATE: 2>, 'Investigate: the limit, 3 per cent, is above the share of the rarer outcome, ...')
     """
     if not check_number(limit, "limit", minimum=0) < 1:
         raise ValueError(f"limit must be a fraction below 1: 0.02 for two points. Got {limit:g}, which all would pass.")
@@ -277,8 +279,9 @@ def _event_name(data: LogitSet) -> str:
 
 def _too_coarse(limit: float, rarer: float, what: str, whole: Part) -> str:
     return (
-        f"Investigate: the limit, {limit:g} per cent, is above the share of events, {rarer:.3g} per cent: a model that "
-        f"expects none would keep it. Set a lower one, or judge --metric observed-expected. {what} {whole.words}."
+        f"Investigate: the limit, {limit:g} per cent, is above the share of the rarer outcome, {rarer:.3g} per cent: a "
+        f"model that never expects it would keep it. Set a lower one, or judge --metric observed-expected. {what} "
+        f"{whole.words}."
     )
 
 
@@ -290,10 +293,8 @@ def _of_event(p: np.ndarray, y: np.ndarray, design: Design, level: float) -> str
     ratio = observed_expected_of(p, y, level=level, design=design)
     side = "too high on the whole" if ratio.high < 1 else "too low on the whole" if ratio.low > 1 else ""
     side = f": its probabilities are {side}" if side else ""
-    return (
-        f" Expected {expected:.3g} per cent, observed {observed:.3g}; O/E {ratio.estimate:.2f}, interval "
-        f"{ratio.low:.2f} to {ratio.high:.2f}{side}."
-    )
+    span = "" if np.isnan(ratio.high) else f", interval {ratio.low:.2f} to {ratio.high:.2f}"
+    return f" Expected {expected:.3g} per cent, observed {observed:.3g}; O/E {ratio.estimate:.2f}{span}{side}."
 
 
 def _of_another_model(calibrator: Calibrator, data: LogitSet) -> list[str]:

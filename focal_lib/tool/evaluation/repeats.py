@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from focal_lib.arrays import label_index, largest, log_softmax
 from focal_lib.calibration.logit_sets import LogitSet, is_missing
@@ -85,8 +85,8 @@ def _are_copies(row: np.ndarray, confidence: np.ndarray, correct: np.ndarray) ->
     right, of_doubt = np.bincount(place, 1 - wrong), np.bincount(place, doubt) / size
     expected = float((1 - (1 - of_doubt) ** size - of_doubt**size).sum())
     mixed = int(((right > 0) & (right < size)).sum())
-    rare = 2 * stats.norm.sf(FAR)
-    return mixed <= _MIXED * expected and float(stats.poisson.cdf(mixed, expected)) < rare
+    rare = 2 * scipy.stats.norm.sf(FAR)
+    return mixed <= _MIXED * expected and float(scipy.stats.poisson.cdf(mixed, expected)) < rare
 
 
 def _rows(data: LogitSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -33,7 +33,7 @@ from scipy import special, stats
 from scipy.optimize import brentq
 
 from focal_lib.calibration.logit_sets import LogitSet
-from focal_lib.calibration.methods import DEFAULT, Method, build, not_of
+from focal_lib.calibration.methods import DEFAULT, Method, build_with_prior, not_of
 from focal_lib.tool.evaluation.comparison import Evaluation, differences, hold_out
 from focal_lib.validation import check_number
 from reproduction.studies.advice.populations import Population, rng_of
@@ -141,7 +141,9 @@ def judge_intervals_in_groups(
     fitted_on, test = grouped.draw(sizes, rng), grouped.draw(sizes, rng)
     methods = list(methods)
     left_out = not_of(methods, n, population.classes, default=True)
-    evaluation = hold_out(fitted_on, test, {method: build(*method) for method in methods if method not in left_out})
+    evaluation = hold_out(
+        fitted_on, test, {method: build_with_prior(method) for method in methods if method not in left_out}
+    )
     scores = expected_scores(population, evaluation)
     setting = {"truth": population.name, "classes": population.classes, "samples": n, "seed": seed}
     setting |= {"correlation": grouped.correlation, "sizes": words}

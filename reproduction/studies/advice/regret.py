@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import special
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build, not_of
+from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build_with_prior, not_of
 from focal_lib.metrics.intervals import exact_binomial_ends, t_interval_if_any
 from focal_lib.tool.evaluation.comparison import Evaluation, cross_fit, differences
 from focal_lib.tool.evaluation.recommendation import OFF, RELEVANT, advise, calibration_p
@@ -47,7 +47,7 @@ def judge_advice(population: Population, n: int, seed: int, *, methods: Iterable
     setting = {"truth": population.name, "classes": population.classes, "samples": n, "seed": seed}
     setting["errors"] = int((data.logits[:].argmax(1) != data.labels).sum())
     others = not_of(methods, n, population.classes, default=True)
-    tried = {method: build(*method) for method in methods if method not in others}
+    tried = {method: build_with_prior(method) for method in methods if method not in others}
     try:
         evaluation = cross_fit(data, tried, folds=FOLDS)
     except ValueError as refusal:

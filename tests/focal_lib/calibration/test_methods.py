@@ -14,9 +14,10 @@ from focal_lib.calibration.methods import (
     METHODS,
     Method,
     build,
+    build_with_prior,
     counting_samples,
-    for_two_classes,
     installed,
+    not_of,
     parse,
 )
 
@@ -25,12 +26,16 @@ def test_the_default_comparison():
     assert DEFAULT == (
         ("temperature", "nll"),
         ("focal-temperature", "nll"),
-        ("focal-temperature", "adaptive-ece"),
+        ("ensemble-temperature", "nll"),
+        ("platt", "nll"),
         ("vector", "nll"),
+        ("structured-matrix", "nll"),
     )
-    by_ece = build(*DEFAULT[2])
+    by_ece = build("focal-temperature", "adaptive-ece")
     assert isinstance(by_ece, FocalTemperatureScaling)
     assert by_ece.gammas == WIDE_GAMMAS
+    assert build_with_prior(DEFAULT[0]).prior_sd == 0.5
+    assert build_with_prior(DEFAULT[1]).get_params() == build(*DEFAULT[1]).get_params()
 
 
 @pytest.mark.parametrize("pair", [(name, objective) for name, kind in METHODS.items() for objective in kind.options])
@@ -93,7 +98,8 @@ def test_names_that_there_are_not():
 
 
 def test_labels_say_the_objective_where_it_is_not_the_first():
-    labels = [method.label for method in DEFAULT]
+    methods = *DEFAULT[:2], Method("focal-temperature", "adaptive-ece"), Method("vector", "nll")
+    labels = [method.label for method in methods]
     assert labels == ["temperature", "focal-temperature", "focal-temperature by adaptive-ece", "vector"]
     assert AS_GIVEN.label == "as given"
     assert Method("temperature", "ece").label == "temperature by ece"
@@ -101,10 +107,25 @@ def test_labels_say_the_objective_where_it_is_not_the_first():
 
 def test_methods_that_count_samples_need_whole_weights():
     found = counting_samples(ALL, np.array([1.0, 0.5]))
-    assert [method.name for method in found] == ["venn-abers", "structured-matrix"]
+    assert {method.name for method in found} == {"venn-abers", "structured-matrix"}
     assert counting_samples(ALL, np.array([1.0, 2.0])) == counting_samples(ALL, None) == []
 
 
 def test_methods_for_two_classes():
-    assert [method.name for method in for_two_classes(ALL, 3)] == ["platt"]
-    assert for_two_classes(ALL, 2) == []
+    assert [method.name for method in not_of(ALL, 1000, 3)] == ["platt"]
+    assert not_of(ALL, 1000, 2) == []
+
+
+@pytest.mark.parametrize(
+    ("samples", "classes", "fitted"),
+    [
+        (1000, 2, ["temperature", "focal-temperature", "ensemble-temperature", "platt"]),
+        (1000, 10, ["temperature", "focal-temperature", "ensemble-temperature", "vector", "structured-matrix"]),
+        (2000, 300, ["temperature", "focal-temperature", "ensemble-temperature", "vector"]),
+        (1000, 300, ["temperature", "focal-temperature"]),
+        (1000, 32_000, ["temperature"]),
+    ],
+)
+def test_methods_of_the_default_by_samples_and_classes(samples, classes, fitted):
+    others = not_of(DEFAULT, samples, classes, default=True)
+    assert [method.name for method in DEFAULT if method not in others] == fitted

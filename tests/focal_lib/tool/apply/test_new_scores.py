@@ -7,6 +7,7 @@ from scipy.special import expit, log_softmax, softmax
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.logit_sets import MISSING
+from focal_lib.calibration.methods import PRIOR_SD
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 from focal_lib.tool.apply.files import apply_calibrator
 from focal_lib.tool.apply.new_scores import apply_to_scores
@@ -86,7 +87,7 @@ def test_one_temperature_for_all_labels_is_the_minimum_over_all(reports):
     z, y = report.fitted_on.logits, report.fitted_on.labels
 
     def nll(u):
-        return -np.mean(log_softmax(z * np.exp(u), -1)[np.arange(len(y)), y])
+        return -np.mean(log_softmax(z * np.exp(u), -1)[np.arange(len(y)), y]) + u * u / (2 * PRIOR_SD**2 * len(y))
 
     best = np.exp(-minimize_scalar(nll, bounds=(-3, 3), method="bounded", options={"xatol": 1e-9}).x)
     assert report.fits["temperature", "nll"].temperature_ == pytest.approx(best, rel=1e-6)
@@ -101,13 +102,14 @@ def test_options_that_are_not_there_do_not_move_the_fit(reports):
     rows = [row[row > MISSING / 2] for row in z]
 
     def nll(u):
-        return -np.mean([log_softmax(row * np.exp(u))[label] for row, label in zip(rows, y, strict=True)])
+        losses = [-log_softmax(row * np.exp(u))[label] for row, label in zip(rows, y, strict=True)]
+        return np.mean(losses) + u * u / (2 * PRIOR_SD**2 * len(y))
 
     best = minimize_scalar(nll, bounds=(-3, 3), method="bounded", options={"xatol": 1e-9})
     fit = report.fits["temperature", "nll"]
     assert fit.temperature_ == pytest.approx(np.exp(-best.x), rel=1e-6)
     assert fit.objective_ == pytest.approx(best.fun, rel=1e-9)
-    wide = TemperatureScaling().fit(np.pad(z, ((0, 0), (0, 50)), constant_values=MISSING), y)
+    wide = TemperatureScaling(prior_sd=PRIOR_SD).fit(np.pad(z, ((0, 0), (0, 50)), constant_values=MISSING), y)
     assert wide.temperature_ == pytest.approx(fit.temperature_, rel=1e-9)
 
 

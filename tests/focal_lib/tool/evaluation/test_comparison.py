@@ -7,14 +7,14 @@ import pytest
 from scipy.stats import ttest_rel
 
 from focal_lib.calibration.logit_sets import LogitSet
-from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build
+from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, Method, build
 from focal_lib.metrics.bins import adaptive_ece
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.scores import brier, nll
 from focal_lib.tool.evaluation import comparison
 
 MATRIX, VECTOR = Method("matrix", "nll"), Method("vector", "nll")
-BY_ECE = Method("focal-temperature", "adaptive-ece")
+FOCAL, BY_ECE = Method("focal-temperature", "nll"), Method("focal-temperature", "adaptive-ece")
 
 
 def built(*methods):
@@ -25,7 +25,7 @@ def built(*methods):
 def held_out(draw_logits):
     """Evaluation of four methods, and the test set."""
     validation, test = draw_logits(500, 2.0, seed=3), draw_logits(500, 2.0, seed=4)
-    return comparison.hold_out(validation, test, {method: build(*method) for method in (*DEFAULT, BY_ECE)}), test
+    return comparison.hold_out(validation, test, built(FOCAL, BY_ECE, VECTOR)), test
 
 
 def test_metrics_have_intervals_and_are_those_of_the_probabilities(held_out):

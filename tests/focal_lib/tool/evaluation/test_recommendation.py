@@ -8,7 +8,7 @@ import pytest
 from scipy.special import softmax
 
 from focal_lib.calibration.logit_sets import LogitSet
-from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, Method, build, installed
+from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, Method, build, build_with_prior, installed
 from focal_lib.metrics.scores import SampleScores
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.evaluation.comparison import Evaluation, differences, hold_out
@@ -73,7 +73,8 @@ def test_where_hardly_an_error_is_seen_the_logits_are_not_left_alone():
     population, lost = made_up_population("overconfident, rarely wrong", 10), {AS_GIVEN: [], TEMPERATURE: []}
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        found = hold_out(population.draw(60, rng), population.draw(60, rng), {TEMPERATURE: build(*TEMPERATURE)})
+        floor = {TEMPERATURE: build_with_prior(TEMPERATURE)}
+        found = hold_out(population.draw(60, rng), population.draw(60, rng), floor)
         assert advice_on(found).method == TEMPERATURE
         log_p = found.fits[TEMPERATURE].predict_log_proba(population.logits)
         lost[TEMPERATURE].append(population.scores(log_p)[0])
@@ -97,7 +98,7 @@ def test_what_is_not_shown_to_be_off_is_kept_rather_than_what_is(draw_logits):
 
 
 def test_an_infinite_nll_is_said_and_not_recommended(judge):
-    evaluation, found, advice = judge(2.5, 0.0, n=1500, methods=installed())
+    evaluation, found, advice = judge(2.5, 0.0, n=1500, methods=[m for m in installed() if m.name != "platt"])
     infinite = found[(found["method"] == "isotonic") & (found["metric"] == "nll")].iloc[0]
     assert infinite["difference"] == np.inf
     assert infinite["significant"]
