@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import IO, Any, Literal
 
 import numpy as np
-from scipy.special import softmax
+import scipy
 
 from focal_lib.tool.inputs.layouts import Reading, lay_out
 from focal_lib.tool.inputs.parts import Part, in_words, is_it, what_goes_with_samples
@@ -185,7 +185,7 @@ class OutcomeLines:
         names = self.class_names or (None if one else names)
         part = Part(scores[:, 0] if one else scores, values, class_names=None if names is None else tuple(names))
         found = lay_out("all", part, replace(self.reading, layout="binary" if one else "classes"))
-        probs = softmax(np.asarray(found.logits[:], dtype=np.float64), axis=-1)
+        probs = scipy.special.softmax(np.asarray(found.logits[:], dtype=np.float64), axis=-1)
         of: Of = "probability" if found.classes == 2 else "confidence"
         if self._kind not in (None, of):
             raise ValueError(f"must have {'two classes' if of == 'confidence' else 'more classes'}, as lines before.")
