@@ -18,6 +18,7 @@ from focal_lib.metrics.samples import Samples
 
 FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far
 _SOME = 0.01  # of the samples: fewer copies change nothing
+_ROWS = 20  # so many rows that tie by chance do not occur equally often
 _MIXED = 0.1  # of the groups with right and wrong predictions that are expected of ties: so many may be by chance
 
 
@@ -72,9 +73,12 @@ def in_common(validation: LogitSet, test: LogitSet) -> str:
 def _are_copies(row: np.ndarray, confidence: np.ndarray, correct: np.ndarray) -> bool:
     """Whether samples of equal rows agree in being right or wrong more than independent ones would; (n,) each.
 
-    Doubts, 1 - confidence, are scaled to the errors that there are.
+    Doubts, 1 - confidence, are scaled to the errors that there are. Where every row occurs equally often no label is
+    needed to tell.
     """
     count = np.bincount(row)
+    if len(count) >= _ROWS and count.min() == count.max() > 1:
+        return True
     tied = count[row] > 1
     doubt, wrong = 1 - confidence[tied], 1 - correct[tied]
     if not wrong.any() or wrong.all():

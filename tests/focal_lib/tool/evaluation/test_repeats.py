@@ -46,6 +46,13 @@ def test_ties_are_neither_copies_nor_a_leak(values):
     assert in_common(LogitSet(z[:2500], y[:2500]), LogitSet(z[2500:], y[2500:])) == ""
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_copies_of_samples_that_are_all_right_or_all_wrong_are_seen(right):
+    z, _ = calibrated(60, 0)
+    y = z.argmax(1) if right else z.argmin(1)
+    assert len(np.unique(group_copies(LogitSet(np.tile(z, (5, 1)), np.tile(y, 5))).groups)) == 60
+
+
 def test_few_copies_and_groups_that_are_given_stay():
     z, y = calibrated(1000, 0)
     few = LogitSet(np.r_[z, z[:4]], np.r_[y, y[:4]])
