@@ -101,7 +101,7 @@ ALL = (*DEFAULT, *(Method(name, METHODS[name].first) for name in METHODS if name
 def installed() -> tuple[Method, ...]:
     """The methods in ALL whose libraries are installed."""
     needs = {method: METHODS[method.name].needs for method in ALL}
-    return tuple(method for method, module in needs.items() if not module or importlib.util.find_spec(module))
+    return tuple(method for method, module in needs.items() if not module or _is_there(module))
 
 
 def build(name: str, objective: str = "", **options: Any) -> Calibrator:

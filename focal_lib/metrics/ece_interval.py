@@ -43,8 +43,8 @@ from focal_lib.validation import check_level, check_weights
 _KIND = "inverted test"
 _DRAWS, _NUMBERS = 2000, 2_000_000  # fewer draws where classes times bins are many
 _BEYOND, _MOST_DRAWS = 50, 20_000  # draws in both tails together, and most draws: at levels near 1 more are drawn
-_CALM = 0.16  # quantile of a calibrated model's error; smaller observed errors get its upper end
-_FURTHEST = 8.0  # standard errors away from 0
+CALM = 0.16  # quantile of a calibrated model's error; smaller observed errors get its upper end
+FURTHEST = 8.0  # standard errors away from 0
 
 
 def ece_interval(
@@ -63,7 +63,7 @@ def ece_interval(
     >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
     (0.4, 0.3, 0.5)
     """
-    return _of_top_label(ece_interval_of, probs, labels, weights, n_bins=n_bins, level=level)
+    return interval_of_top_label(ece_interval_of, probs, labels, weights, n_bins=n_bins, level=level)
 
 
 def adaptive_ece_interval(
@@ -74,7 +74,7 @@ def adaptive_ece_interval(
     >>> round(adaptive_ece_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50, n_bins=1).low, 2)  # 0.4 - 1.96 * 0.05
     0.3
     """
-    return _of_top_label(adaptive_ece_interval_of, probs, labels, weights, n_bins=n_bins, level=level)
+    return interval_of_top_label(adaptive_ece_interval_of, probs, labels, weights, n_bins=n_bins, level=level)
 
 
 def mce_interval(
@@ -91,10 +91,13 @@ def mce_interval(
     >>> round(mce_interval([[0.9, 0.1]] * 100, [0] * 50 + [1] * 50).low, 2)  # 0.4 - 1.96 * 0.05
     0.3
     """
-    return _of_top_label(mce_interval_of, probs, labels, weights, n_bins=n_bins, binning=binning, level=level)
+    return interval_of_top_label(mce_interval_of, probs, labels, weights, n_bins=n_bins, binning=binning, level=level)
 
 
-def _of_top_label(interval: Callable[..., Interval], probs: Any, labels: Any, weights: Any, **options: Any) -> Interval:
+def interval_of_top_label(
+    interval: Callable[..., Interval], probs: Any, labels: Any, weights: Any, **options: Any
+) -> Interval:
+    """An interval of confidences and correctness, from probs (n, K), labels (n,) and weights (n,) or None."""
     confidence, correct, weights = weighted_top_label(probs, labels, weights)
     return interval(confidence, correct, design=Design(weights), **options)
 
@@ -317,13 +320,13 @@ def _invert(
 
         if excess(max(none, -1e6)) >= 0:
             return 0.0
-        return min(1.0, float(statistic(moved(scipy.optimize.brentq(excess, max(none, -1e6), _FURTHEST, xtol=1e-3)))))
+        return min(1.0, float(statistic(moved(scipy.optimize.brentq(excess, max(none, -1e6), FURTHEST, xtol=1e-3)))))
 
-    calm = float(np.quantile(statistic(np.abs(noise)), _CALM))
+    calm = float(np.quantile(statistic(np.abs(noise)), CALM))
     low, high = end((1 + level) / 2), end((1 - level) / 2, max(observed, calm))
     if sums:  # of gaps with the same mean observed error, equally many standard errors give the largest sum
         total = float(errors.sum())
-        furthest = _FURTHEST + 2 * max(observed, calm) / total
+        furthest = FURTHEST + 2 * max(observed, calm) / total
 
         def alike(t: float) -> float:
             drawn = np.quantile(np.abs(t * errors + noise).sum(-1), (1 - level) / 2)

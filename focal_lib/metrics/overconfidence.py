@@ -22,14 +22,19 @@ import scipy
 
 from focal_lib.metrics.bins import DEFAULT_BINS, Binning, binned
 from focal_lib.metrics.design import PLAIN, Design
-from focal_lib.metrics.ece_interval import bin_gaps, noise_draws, unseen_part
+from focal_lib.metrics.ece_interval import (
+    CALM,
+    FURTHEST,
+    bin_gaps,
+    interval_of_top_label,
+    noise_draws,
+    unseen_part,
+)
 from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.scores import weighted_top_label
 from focal_lib.validation import check_level
 
-_CALM = 0.16  # quantile of a calibrated model's error; smaller observed errors get its high end
 _SURELY = 3.0  # standard errors at which a gap surely has its sign
-_FURTHEST = 8.0  # standard errors away from the observed gap
 
 
 def overconfidence(
@@ -50,7 +55,7 @@ def overconfidence(
     0.2
     """
     confidence, correct, weights = weighted_top_label(probs, labels, weights)
-    return overconfidence_of(confidence, correct, n_bins, binning=binning, weights=weights)
+    return _part(confidence, correct, n_bins, binning, weights, 1)
 
 
 def underconfidence(
@@ -63,7 +68,7 @@ def underconfidence(
     0.2
     """
     confidence, correct, weights = weighted_top_label(probs, labels, weights)
-    return underconfidence_of(confidence, correct, n_bins, binning=binning, weights=weights)
+    return _part(confidence, correct, n_bins, binning, weights, -1)
 
 
 def overconfidence_of(
@@ -79,9 +84,7 @@ def overconfidence_of(
     >>> overconfidence_of(np.full(4, 0.75), np.array([1, 1, 0, 0]))
     0.25
     """
-    residual = np.subtract(confidence, correct, dtype=np.float64)
-    gaps = binned(confidence, n_bins, binning, weights).total(residual if weights is None else weights * residual)
-    return float(np.maximum(gaps, 0).sum()) / (len(residual) if weights is None else float(weights.sum()))
+    return _part(confidence, correct, n_bins, binning, weights, 1)
 
 
 def underconfidence_of(
@@ -97,7 +100,19 @@ def underconfidence_of(
     >>> underconfidence_of(np.full(4, 0.25), np.array([1, 1, 0, 0]))
     0.25
     """
-    residual = np.subtract(correct, confidence, dtype=np.float64)
+    return _part(confidence, correct, n_bins, binning, weights, -1)
+
+
+def _part(
+    confidence: np.ndarray,
+    correct: np.ndarray,
+    n_bins: int,
+    binning: Binning,
+    weights: np.ndarray | None,
+    sign: int,
+) -> float:
+    """Sum of the positive parts of sign times the gaps."""
+    residual = sign * np.subtract(confidence, correct, dtype=np.float64)
     gaps = binned(confidence, n_bins, binning, weights).total(residual if weights is None else weights * residual)
     return float(np.maximum(gaps, 0).sum()) / (len(residual) if weights is None else float(weights.sum()))
 
@@ -117,8 +132,9 @@ def overconfidence_interval(
     >>> round(found.estimate, 4), round(found.low, 2), round(found.high, 2)
     (0.4, 0.3, 0.5)
     """
-    confidence, correct, weights = weighted_top_label(probs, labels, weights)
-    return overconfidence_interval_of(confidence, correct, n_bins, binning=binning, level=level, design=Design(weights))
+    return interval_of_top_label(
+        overconfidence_interval_of, probs, labels, weights, n_bins=n_bins, binning=binning, level=level
+    )
 
 
 def underconfidence_interval(
@@ -136,9 +152,8 @@ def underconfidence_interval(
     >>> found.estimate, found.low, found.high < 0.01
     (0.0, 0.0, True)
     """
-    confidence, correct, weights = weighted_top_label(probs, labels, weights)
-    return underconfidence_interval_of(
-        confidence, correct, n_bins, binning=binning, level=level, design=Design(weights)
+    return interval_of_top_label(
+        underconfidence_interval_of, probs, labels, weights, n_bins=n_bins, binning=binning, level=level
     )
 
 
@@ -207,19 +222,19 @@ def _interval(
     none = max(-float(np.max(np.abs(gaps) / np.maximum(errors, 1e-300))), -1e6)  # at which every gap is 0
 
     def end(probability: float) -> float:
-        a = _root(lambda a: quantile(shrunk(a), probability) - observed, none, _FURTHEST)
+        a = _root(lambda a: quantile(shrunk(a), probability) - observed, none, FURTHEST)
         return float(np.maximum(shrunk(a), 0).sum()) if a > none else 0.0
 
     own, may = gaps > 0, gaps > -_SURELY * errors
-    seen = max(observed, quantile(np.zeros(np.count_nonzero(may)), _CALM, may))
+    seen = max(observed, quantile(np.zeros(np.count_nonzero(may)), CALM, may))
     high = 0.0
     if own.any():
-        a = _root(lambda a: quantile((gaps + a * errors)[own], tail, own) - seen, 0.0, _FURTHEST)
+        a = _root(lambda a: quantile((gaps + a * errors)[own], tail, own) - seen, 0.0, FURTHEST)
         high = float((gaps + a * errors)[own].sum())
     if may.any():
         total = float(errors[may].sum())
         most = seen + 1e-9 * total  # the last of those under which all gaps may have come out with the other sign
-        furthest = _FURTHEST + 2 * seen / total
+        furthest = FURTHEST + 2 * seen / total
         high = max(high, total * _root(lambda t: quantile(t * errors[may], tail, may) - most, 0.0, furthest))
     low, middle = end((1 + level) / 2), end(0.5)
     high = min(1.0, max(high, low) + unseen)

@@ -26,13 +26,13 @@ import scipy
 
 from focal_lib.metrics.design import PLAIN, Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
+from focal_lib.metrics.ece_interval import CALM
 from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.positive import checked_design, checked_event, event_count
 from focal_lib.validation import check_level
 
 _CELLS = 64  # steps of the noise curve
 _DRAWS, _MOST_DRAWS, _BEYOND = 2000, 20_000, 50  # draws; more at levels near 1, so that tails hold 50
-_CALM = 0.16  # quantile of a calibrated model's error; smaller observed errors get its high end
 
 
 def averaged_two_bin_error(probs: Any, labels: Any, *, weights: Any = None) -> float:
@@ -114,7 +114,7 @@ def averaged_two_bin_error_interval_of(
         furthest = seen + 10 * float(np.sqrt(apart.max())) + 1e-12
         return 0.0 if excess(0.0) >= 0 else float(scipy.optimize.brentq(excess, 0.0, furthest, xtol=1e-9))
 
-    calm = float(np.sqrt(np.quantile(apart, _CALM)))
+    calm = float(np.sqrt(np.quantile(apart, CALM)))
     low = end(observed, (1 + level) / 2, root)
     high = max(end(curve, (1 - level) / 2, max(root, calm)) for curve in (observed, alike)) + skewed
     own = design.totals(p - y)
