@@ -85,6 +85,16 @@ class LogitSet:
     def classes(self) -> int:
         return int(self.logits.shape[1])
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether the columns are two classes, so that the probability of class 1 is what is judged."""
+        return self.classes == 2 and self.layout != "options"
+
+    @property
+    def event(self) -> str:
+        """The name of class 1 of two; '' if they have none."""
+        return str(self.class_names[1]) if self.class_names and len(self.class_names) == 2 else ""
+
     def __len__(self) -> int:
         return len(self.labels)
 

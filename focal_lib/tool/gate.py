@@ -205,9 +205,8 @@ def check(
         raise ValueError(f"metric must be one of {', '.join(INTERVALS)}. Got {metric}.")
     sets = read_logits(data, **holds)
     test = group_copies(sets["test"] if "test" in sets else sets["all"])
-    binary = test.classes == 2 and test.layout != "options"
-    metric = metric or ("positive-ece" if binary else "ece")
-    if metric in _OF_EVENT and not binary:
+    metric = metric or ("positive-ece" if test.is_binary else "ece")
+    if metric in _OF_EVENT and not test.is_binary:
         raise ValueError(
             f"{metric} is of two classes, {' or '.join(_TOP_LABEL)} of more. Got {test.classes:,} classes."
         )
@@ -239,7 +238,9 @@ def check(
     parts = sorted((judged(*one) for one in masks.items()), key=severity, reverse=True)
     outcome = max((whole, *parts), key=severity).outcome
     bins = {"adaptive-ece": "mass", "observed-expected": ""}.get(metric, "width")
-    what = f"{metric} of " + (f"class {_event_name(test)}" if of_event else f"{test.classes:,} classes")
+    what = f"{metric} of " + (
+        f"class {repr(test.event) if test.event else 1}" if of_event else f"{test.classes:,} classes"
+    )
     what += f" ({DEFAULT_BINS} bins of equal {bins})" if bins else ""
     words = _words(outcome, what, 100 * limit, level, whole, parts)
     if of_event:
@@ -271,10 +272,6 @@ def _rarer(outcome: np.ndarray, design: Design) -> float:
     """Share of the rarer outcome: the positive ECE of a model that always expects the other."""
     share = design.mean(outcome)
     return min(share, 1 - share)
-
-
-def _event_name(data: LogitSet) -> str:
-    return repr(str(data.class_names[1])) if data.class_names and len(data.class_names) == 2 else "1"
 
 
 def _too_coarse(limit: float, rarer: float, what: str, whole: Part) -> str:

@@ -15,6 +15,7 @@ from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samp
 from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.by_name import EVENT_METRICS, METRICS
 from focal_lib.metrics.calibration_slope import calibration_intercept_of, calibration_slope_of
+from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_over_groups
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import (
@@ -86,7 +87,7 @@ class Evaluation:
     @functools.cached_property
     def is_binary(self) -> bool:
         """Whether there are two classes, so that the probability of class 1 is what is judged."""
-        return self.n_classes == 2 and all(data.layout != "options" for _, data in self.parts)
+        return self.n_classes == 2 and all(data.is_binary for _, data in self.parts)
 
     def judged(self, method: Method) -> tuple[np.ndarray, np.ndarray]:
         """A probability for each test sample and whether what it is of came true, (n,) each.
@@ -102,8 +103,25 @@ class Evaluation:
     @functools.cached_property
     def event(self) -> str:
         """Name of class 1 of two: '1' unless there are names."""
-        names = next((data.class_names for _, data in self.parts if data.class_names), None)
-        return str(names[1]) if names and len(names) == 2 else "1"
+        return next((data.event for _, data in self.parts if data.event), "1")
+
+    def calibration_p(self, method: Method) -> float:
+        """p-value of the hypothesis that what is judged comes true as often as the method says.
+
+        Tested over groups, if samples have them; nan with too few groups.
+        """
+        if method not in self._p_values:
+            judged = self.judged(method)
+            plain = self.design.groups is None
+            self._p_values[method] = (
+                calibration_p_value_of(*judged) if plain else p_value_over_groups(*judged, self.design)
+            )
+        return self._p_values[method]
+
+    @functools.cached_property
+    def _p_values(self) -> dict[Method, float]:
+        """Those that were asked for: each is a simulation."""
+        return {}
 
     def calibration_error(self, method: Method) -> float:
         """ECE (equal mass) of what is judged, a fraction."""

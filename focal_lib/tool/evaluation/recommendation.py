@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_over_groups
 from focal_lib.tool.evaluation.comparison import PROPER, Evaluation
 
 RELEVANT = 0.005  # share of the reference's score
@@ -152,7 +151,7 @@ class _Table:
 
     def calibrated_instead(self, kept: Method, methods: list[Method]) -> Advice | None:
         """Another method that is not shown to be off where the kept one is, if both its scores are no larger."""
-        p = calibration_p(self.evaluation, kept)
+        p = self.evaluation.calibration_p(kept)
         if not p < OFF:
             return None
         scores, mean = self.evaluation.scores, self.evaluation.design.mean
@@ -160,7 +159,7 @@ class _Table:
         no_worse = [m for m in methods if m != kept and all(a <= b for a, b in zip(value[m], value[kept], strict=True))]
         no_worse = [m for m in no_worse if m != AS_GIVEN or self.errors >= _ERRORS]
         for method in sorted(no_worse, key=lambda m: value[m][0]):
-            if (own := calibration_p(self.evaluation, method)) >= OFF:
+            if (own := self.evaluation.calibration_p(method)) >= OFF:
                 use = "Leave the logits as they are" if method == AS_GIVEN else f"Use {method.label}"
                 words = (
                     f"{use} rather than {kept.label}: of that it is shown that the probabilities are off "
@@ -223,18 +222,6 @@ class _Table:
             f"{whether} {amount} of the NLL or Brier score is left open by the {tested}: {most.label} may gain up to "
             f"{min(still[most], 1):.1%}."
         )
-
-
-def calibration_p(evaluation: Evaluation, method: Method) -> float:
-    """p-value of the hypothesis that the method is calibrated: that its answers come true as often as it says.
-
-    The answers are the probabilities of class 1 for two classes, else those of the most probable class. Tested over
-    groups, if samples have them; nan with too few groups.
-    """
-    probability, outcome = evaluation.judged(method)
-    if evaluation.design.groups is not None:
-        return p_value_over_groups(probability, outcome, evaluation.design)
-    return calibration_p_value_of(probability, outcome)
 
 
 def p_in_words(p: float) -> str:

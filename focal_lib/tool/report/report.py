@@ -31,7 +31,7 @@ from focal_lib.calibration.methods import (
 from focal_lib.calibration.saved import save_calibrator
 from focal_lib.threads import few_threads
 from focal_lib.tool.evaluation.comparison import Evaluation, cross_fit, differences, hold_out, measure
-from focal_lib.tool.evaluation.recommendation import RELEVANT, Advice, advise, calibration_p, check_relevant
+from focal_lib.tool.evaluation.recommendation import RELEVANT, Advice, advise, check_relevant
 from focal_lib.tool.evaluation.repeats import group_copies
 from focal_lib.tool.evaluation.slices import by_slice, slice_table
 from focal_lib.tool.evaluation.suspicions import find_cautions, find_suspicions
@@ -284,8 +284,8 @@ class Report:
 
     @cached_property
     def p_values(self) -> dict[Method, float]:
-        """p-value of calibration for each compared method; see calibration_p."""
-        return {method: calibration_p(self.evaluation, method) for method in self.compared}
+        """p-value of calibration for each compared method; see Evaluation.calibration_p."""
+        return {method: self.evaluation.calibration_p(method) for method in self.compared}
 
     @cached_property
     def summary(self) -> Summary:

@@ -18,7 +18,7 @@ from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build_with_prior, not_of
 from focal_lib.metrics.intervals import exact_binomial_ends, t_interval_if_any
 from focal_lib.tool.evaluation.comparison import Evaluation, cross_fit, differences
-from focal_lib.tool.evaluation.recommendation import OFF, RELEVANT, advise, calibration_p
+from focal_lib.tool.evaluation.recommendation import OFF, RELEVANT, advise
 from reproduction.studies.advice.populations import Population, rng_of
 
 FOLDS = 5
@@ -62,7 +62,7 @@ def judge_advice(population: Population, n: int, seed: int, *, methods: Iterable
         "advised": advice.kept.label,
         **{f"{score}: {label}": values[i] for i, score in enumerate(_SCORES) for label, values in found.items()},
         **{f"held out: {method.label}": float(own.log_loss.mean()) for method, own in evaluation.scores.items()},
-        **{f"p: {method.label}": calibration_p(evaluation, method) for method in evaluation.scores},
+        **{f"p: {method.label}": evaluation.calibration_p(method) for method in evaluation.scores},
     }
 
 

@@ -12,7 +12,7 @@ from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, Method, build, 
 from focal_lib.metrics.scores import SampleScores
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.evaluation.comparison import Evaluation, differences, hold_out
-from focal_lib.tool.evaluation.recommendation import advise, calibration_p
+from focal_lib.tool.evaluation.recommendation import advise
 from focal_lib.tool.report.summary import describe_cautions, describe_fits, describe_theory
 from reproduction.studies.advice.populations import made_up_population, population_with_gain
 
@@ -90,7 +90,7 @@ def test_what_is_not_shown_to_be_off_is_kept_rather_than_what_is(draw_logits):
     sets = shifted.take(np.flatnonzero(half)), shifted.take(np.flatnonzero(~half))
     evaluation = hold_out(*sets, {method: build(*method) for method in (TEMPERATURE, VECTOR)})
     table = differences(evaluation)
-    off = {method: calibration_p(evaluation, method) for method in (TEMPERATURE, VECTOR)}
+    off = {method: evaluation.calibration_p(method) for method in (TEMPERATURE, VECTOR)}
     advice = advise(evaluation, table, relevant=0.5)  # too small for its interval
     assert (advice.method == VECTOR) == (off[TEMPERATURE] < 0.05 <= off[VECTOR])
     assert advice.method == VECTOR
