@@ -1,0 +1,106 @@
+"""The test of the law: predictions made from cross-entropy runs against the focal runs of results/law."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.metrics.intervals import Interval, t_interval
+from reproduction.checkout import ROOT
+from reproduction.studies.law.plan import CELLS, GAMMAS, SEEDS, SURE
+
+RECORD = "law"
+CELL = ["dataset", "model", "n_train", "epochs"]
+ALWAYS = 3.0  # gamma of a rival
+
+
+@functools.cache
+def read_law() -> pd.DataFrame:
+    """Rows of `judge_runs` for the record. Raises FileNotFoundError where it is not there."""
+    return judge_runs(pd.read_parquet(ROOT / "results" / RECORD / "table.parquet"))
+
+
+def judge_runs(record: pd.DataFrame) -> pd.DataFrame:
+    """A row for each focal run of a record, see `measure_cell`, with its cross-entropy run; all in points.
+
+    own: overconfidence (mean confidence minus accuracy) on test; cross_entropy: that of cross-entropy, G;
+    added: D; change: ECE minus cross-entropy's; for each prediction, from validation samples of the cross-entropy run
+    alone: plain_own and plain_change, sharper_own and sharper_change.
+    """
+    by = [*CELL, "seed"]
+    first = record[record["gamma"] == 0].set_index(by)
+    focal = record[record["gamma"] > 0].reset_index(drop=True)
+    base = first.loc[pd.MultiIndex.from_frame(focal[by])].reset_index(drop=True)
+    found = focal[[*by, "gamma", "added", "test_ece", "validation_ece", "deviation", "test_n"]].copy()
+    found["own"] = focal["test_confidence"] + focal["test_error"] - 100
+    found["cross_entropy"] = base["test_confidence"] + base["test_error"] - 100
+    found["error_added"] = focal["test_error"] - base["test_error"]
+    found["cross_entropy_ece"] = base["test_ece"]
+    found["cross_entropy_validation_ece"] = base["validation_ece"]
+    found["temperature_ece"] = base["temperature_ece"]
+    found["change"] = focal["test_ece"] - base["test_ece"]
+    for name in ("plain", "sharper"):
+        found[f"{name}_own"] = focal[f"{name}_confidence"] + base["validation_error"] - 100
+        found[f"{name}_change"] = focal[f"{name}_ece"] - base["validation_ece"]
+        found[f"{name}_ece"] = focal[f"{name}_ece"]
+    return found
+
+
+def over_cells(runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series] | str) -> Interval:
+    """Mean over cells of a cell's mean of a value, with Student's t interval over cells: seeds of one are no others."""
+    values = runs[value] if isinstance(value, str) else value(runs)
+    return t_interval(values.groupby([runs[name] for name in CELL]).mean().to_numpy())
+
+
+def sign_predicted(runs: pd.DataFrame) -> pd.Series:
+    """Whether the change of ECE has the predicted sign, of runs with a predicted change of at least SURE; else nan."""
+    predicted = runs["sharper_change"]
+    right = (np.sign(predicted) == np.sign(runs["change"])).astype(float)
+    return right.where(predicted.abs() >= SURE)
+
+
+def below_twice(runs: pd.DataFrame) -> pd.Series:
+    """Whether ECE falls exactly if D < 2 G."""
+    return ((runs["added"] < 2 * runs["cross_entropy"]) == (runs["change"] < 0)).astype(float)
+
+
+def slope(runs: pd.DataFrame, prediction: str = "sharper") -> Interval:
+    """Slope of the true overconfidence on the predicted one, with the jackknife over cells."""
+    cells = [part for _, part in runs.groupby(CELL)]
+
+    def of(parts: list[pd.DataFrame]) -> float:
+        joined = pd.concat(parts)
+        return float(np.polyfit(joined[f"{prediction}_own"], joined["own"], 1)[0])
+
+    whole, n = of(cells), len(cells)
+    pseudo = [n * whole - (n - 1) * of(cells[:i] + cells[i + 1 :]) for i in range(n)]
+    return t_interval(pseudo)
+
+
+def choices(runs: pd.DataFrame) -> pd.DataFrame:
+    """A row for each cell and seed: test ECE of the networks that four rules choose, and the gamma of two of them.
+
+    law: least predicted ECE, cross-entropy (gamma 0) among them; always: gamma 3; all: least ECE on validation after
+    training with every gamma; temperature: cross-entropy after a temperature.
+    """
+    rows = []
+    for key, part in runs.groupby([*CELL, "seed"]):
+        test = dict(zip(part["gamma"], part["test_ece"], strict=True)) | {0.0: part["cross_entropy_ece"].iloc[0]}
+        own = part["cross_entropy_validation_ece"].iloc[0]
+        by_law = {0.0: own} | dict(zip(part["gamma"], part["sharper_ece"], strict=True))
+        by_all = {0.0: own} | dict(zip(part["gamma"], part["validation_ece"], strict=True))
+        law, best = min(by_law, key=by_law.__getitem__), min(by_all, key=by_all.__getitem__)
+        rows.append(
+            dict(zip([*CELL, "seed"], key, strict=True))
+            | {"gamma_law": law, "gamma_all": best, "law": test[law], "all": test[best], "always": test[ALWAYS]}
+            | {"cross-entropy": test[0.0], "temperature": part["temperature_ece"].iloc[0], "least": min(test.values())}
+        )
+    return pd.DataFrame(rows)
+
+
+def is_complete(runs: pd.DataFrame) -> bool:
+    """Whether all planned runs are there."""
+    return len(runs) == len(CELLS) * len(SEEDS) * len(GAMMAS)
