@@ -32,7 +32,7 @@ def focal_trained_log_probs(log_probs: np.ndarray, gamma: float, sharpening: flo
 
     Examples:
         >>> focal_trained_log_probs(np.log([[0.9, 0.1]]), gamma=3.0, sharpening=0).round(3)
-        array([[-0.402, -1.106]])
+        array([[-0.435, -1.041]])
     """
     if not (math.isfinite(gamma) and gamma >= 0):
         raise ValueError(f"gamma must be a number of at least 0. Got {gamma}.")

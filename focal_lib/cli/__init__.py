@@ -5,6 +5,7 @@ focal apply report/calibrator.json new.npy --out probs.npy
 focal check logits.npz --max-ece 0.02
 focal watch outcomes.csv --state watch.db
 focal export report/calibrator.json --out calibrator.onnx
+focal gamma validation.npz
 focal demo
 
 Other packages add commands by entry points of the group `focal_lib.commands`.
@@ -21,7 +22,7 @@ import click
 
 from focal_lib.cli.errors import discard_output, in_a_line
 
-_OWN = ("apply", "calibrate", "check", "demo", "export", "watch")
+_OWN = ("apply", "calibrate", "check", "demo", "export", "gamma", "watch")
 _GROUP = "focal_lib.commands"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -46,7 +47,7 @@ class Cell:
         return self.dataset, self.model, self.n_train, self.epochs
 
 
-_TEXT = {"n_validation": 1_000, "recipe": "text-fast"}
+_texts = functools.partial(Cell, model="gp-cnn", n_train=2_000, n_validation=1_000, recipe="text-fast")
 CELLS = (
     *(Cell("fashion-mnist", "small-cnn", 2_000, epochs) for epochs in (2, 6, 20, 60, 120)),
     Cell("fashion-mnist", "small-cnn", 500, 100),
@@ -61,9 +62,9 @@ CELLS = (
     Cell("cifar10", "small-vit", 4_000, 20, learning_rate=3e-3),
     *(Cell("cifar100", "small-cnn", 8_000, epochs) for epochs in (8, 25)),
     Cell("cifar100", "mlp", 8_000, 20),
-    *(Cell("movie-reviews", "gp-cnn", 2_000, epochs, **_TEXT) for epochs in (4, 12)),
-    Cell("film-snippets-2", "gp-cnn", 2_000, 7, **_TEXT),
-    *(Cell("film-snippets-3", "gp-cnn", 2_000, epochs, **_TEXT) for epochs in (3, 10)),
+    *(_texts("movie-reviews", epochs=epochs) for epochs in (4, 12)),
+    _texts("film-snippets-2", epochs=7),
+    *(_texts("film-snippets-3", epochs=epochs) for epochs in (3, 10)),
 )
 
 # What is expected, of means over seeds where nothing else is said; each is a claim of this study, with this limit.
@@ -74,8 +75,8 @@ EXPECTED = {
     # share of all (cell, seed, gamma) whose ECE falls exactly if D < 2 G, G of cross-entropy and D of the focal
     # network's own map on the test samples
     "half": 0.9,
-    # root mean square, in points, of mean confidence minus accuracy of the focal networks, minus the predicted one, with
-    # the sharpening that was fitted on earlier records
+    # root mean square, in points, of mean confidence minus accuracy of the focal networks, minus the predicted one,
+    # with the sharpening that was fitted on earlier records
     "size": 3.0,
     # slope of the true on the predicted confidence minus accuracy, over (cell, gamma): within 1 -+ this
     "slope": 0.15,
