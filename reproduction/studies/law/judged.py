@@ -40,12 +40,14 @@ def judge_runs(record: pd.DataFrame) -> pd.DataFrame:
     found["error_added"] = focal["test_error"] - base["test_error"]
     found["cross_entropy_ece"] = base["test_ece"]
     found["cross_entropy_validation_ece"] = base["validation_ece"]
+    found["cross_entropy_validation_confidence"] = base["validation_confidence"]
     found["temperature_ece"] = base["temperature_ece"]
     found["change"] = focal["test_ece"] - base["test_ece"]
     for name in ("plain", "sharper"):
         found[f"{name}_own"] = focal[f"{name}_confidence"] + base["validation_error"] - 100
         found[f"{name}_change"] = focal[f"{name}_ece"] - base["validation_ece"]
         found[f"{name}_ece"] = focal[f"{name}_ece"]
+        found[f"{name}_confidence"] = focal[f"{name}_confidence"]
     return found
 
 

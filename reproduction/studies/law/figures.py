@@ -1,0 +1,72 @@
+"""The law as a picture: every network a point."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from focal_lib.plots.colours import ACCENTS
+from focal_lib.plots.style import WIDTH, put_legend_below
+
+FALLS, RISES = ACCENTS
+_AROUND = 2.0  # points beside the outermost network
+
+
+def law_figure(runs: pd.DataFrame, earlier: pd.DataFrame | None = None) -> Figure:
+    """Overconfidence G of cross-entropy against the confidence D that the map adds, coloured by what ECE does.
+
+    Args:
+        runs: rows with cross_entropy, added and change, in points: circles.
+        earlier: rows alike, of runs that the law was found on: squares.
+    """
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.6))
+    sets = [("o", "", runs), *([] if earlier is None else [("s", ", earlier runs", earlier)])]
+    whole = pd.concat([part for _, _, part in sets])
+    low, high = whole["cross_entropy"].min() - _AROUND, whole["cross_entropy"].max() + _AROUND
+    top = whole["added"].max() + _AROUND
+    g = np.array([0.0, high])
+    ax.plot(g, 2 * g, color="black", label="$D = 2G$: ECE as before")
+    ax.plot(g, g, color="black", linestyle="--", linewidth=1, label="$D = G$: best")
+    ax.axvline(0, color="0.6", linewidth=0.8)
+    for marker, of, part in sets:
+        for colour, word, inside in ((FALLS, "falls", part["change"] < 0), (RISES, "rises", part["change"] >= 0)):
+            own = part[inside]
+            ax.plot(
+                own["cross_entropy"],
+                own["added"],
+                marker,
+                color=colour,
+                fillstyle="full" if word == "falls" else "none",
+                markersize=5,
+                alpha=0.85,
+                linestyle="none",
+                label=f"ECE {word}{of}",
+            )
+    ax.set(xlim=(low, high), ylim=(0, top))
+    ax.set(xlabel="overconfidence of cross-entropy, $G$ (points)", ylabel="confidence that the map adds, $D$ (points)")
+    return _finished(fig, ax)
+
+
+def prediction_figure(runs: pd.DataFrame) -> Figure:
+    """Predicted against true overconfidence of focal networks, without and with sharpening; both in points."""
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.2))
+    ends = [runs[["own", "plain_own"]].min().min() - _AROUND, runs[["own", "sharper_own"]].max().max() + _AROUND]
+    ax.plot(ends, ends, color="0.6", linewidth=1)
+    for name, label, marker, fill in (
+        ("plain", "the map alone", "o", "none"),
+        ("sharper", "with sharpening", "o", "full"),
+    ):
+        colour = RISES if name == "plain" else FALLS
+        style = {"marker": marker, "fillstyle": fill, "linestyle": "none", "markersize": 5, "color": colour}
+        ax.plot(runs[f"{name}_own"], runs["own"], label=label, **style)
+    ax.set(xlabel="predicted from the cross-entropy run (points)", ylabel="confidence $-$ accuracy (points)")
+    return _finished(fig, ax)
+
+
+def _finished(fig: Figure, ax: Axes) -> Figure:
+    put_legend_below(fig, ax)
+    plt.close(fig)
+    return fig

@@ -1,0 +1,103 @@
+"""The test of the law: what a record says is judged as planned, on records made up to be right or wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from focal_lib.calibration.focal_training import SHARPENING
+from focal_lib.tool.focal_training import ERROR
+from reproduction.ledger.judgement import Verdict
+from reproduction.studies.law import claims_kk24, judged
+from reproduction.studies.law.earlier import OUT, errors
+from reproduction.studies.law.plan import CELLS, GAMMAS, SEEDS
+
+
+def made_up(missed=0.0, slope=1.0, cells=CELLS, seeds=SEEDS):
+    """A record in which a network of overconfidence G loses 4 points a unit of gamma, and ECE is the absolute gap.
+
+    missed: points by which the predictions fall short; slope: of the truth on the prediction.
+    """
+    rng = np.random.default_rng(0)
+    rows = []
+    for cell in cells:
+        g = rng.uniform(0, 20)
+        for seed in seeds:
+            for gamma in (0.0, *GAMMAS):
+                own = g - 4 * gamma
+                true = slope * own + missed if gamma else own
+                row = dict(zip((*judged.CELL, "seed", "gamma"), (*cell.key, seed, gamma), strict=True))
+                for part in ("test", "validation"):
+                    row |= {f"{part}_error": 20.0, f"{part}_confidence": 80 + true, f"{part}_ece": abs(true)}
+                row |= {"added": 4 * gamma, "temperature_ece": 0.1, "deviation": 1.0, "test_n": 1000}
+                row |= {f"{name}_confidence": 80 + own for name in ("plain", "sharper")}
+                rows.append(row | {f"{name}_ece": abs(own) for name in ("plain", "sharper")})
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    def put(record):
+        runs = judged.judge_runs(record)
+        monkeypatch.setattr(claims_kk24, "read_law", lambda: runs)
+
+    return put
+
+
+CHECKS = {
+    name: getattr(claims_kk24, name)
+    for name in ("helps_sign", "helps_half", "helps_size", "helps_slope", "helps_choice", "helps_choice_all")
+}
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+def test_a_record_that_follows_the_law_is_seen_to(check, recorded):
+    recorded(made_up())
+    assert check().verdict == Verdict.REPRODUCED
+
+
+@pytest.mark.parametrize("check", [CHECKS["helps_sign"], CHECKS["helps_half"], CHECKS["helps_choice_all"]])
+def test_a_record_with_the_opposite_sign_contradicts(check, recorded):
+    recorded(made_up(slope=-1.0, missed=20.0))
+    assert check().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_predictions_that_miss_by_more_than_was_expected_contradict(recorded):
+    recorded(made_up(missed=4.0))
+    assert CHECKS["helps_size"]().verdict == Verdict.NOT_REPRODUCED
+    assert claims_kk24.helps_own_gap().verdict == Verdict.REPRODUCED
+
+
+def test_a_slope_other_than_expected_contradicts(recorded):
+    recorded(made_up(slope=0.5))
+    assert CHECKS["helps_slope"]().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_nothing_is_concluded_before_all_networks_are_there(recorded):
+    recorded(made_up(seeds=SEEDS[:1]))
+    assert {check().verdict for check in CHECKS.values()} == {Verdict.UNDECIDED}
+
+
+def test_cross_entropy_is_chosen_where_every_gamma_is_predicted_to_harm():
+    chosen = judged.choices(judged.judge_runs(made_up()))
+    gap = judged.judge_runs(made_up()).groupby([*judged.CELL, "seed"])["cross_entropy"].first().to_numpy()
+    np.testing.assert_array_equal(chosen["gamma_law"] == 0, gap < 1)  # gamma .5 takes 2 points
+
+
+def test_seeds_of_a_cell_count_as_one_value():
+    runs = judged.judge_runs(made_up())
+    twice = pd.concat([runs, runs.assign(seed=99)])
+    once, more = (judged.over_cells(r, "cross_entropy") for r in (runs, twice))
+    assert (once.low, once.high) == pytest.approx((more.low, more.high))
+
+
+def test_the_sharpening_is_the_one_that_fits_the_earlier_runs_best():
+    assert errors(pd.read_parquet(OUT)).idxmin() == SHARPENING
+
+
+def test_the_error_of_the_tool_is_that_of_the_record():
+    runs = judged.read_law()
+    taken = runs["cross_entropy_validation_confidence"] - runs["sharper_confidence"]
+    missed = runs["test_ece"] - runs["sharper_ece"]
+    assert np.sqrt(((missed / taken) ** 2).mean()) == pytest.approx(ERROR, abs=0.005)
