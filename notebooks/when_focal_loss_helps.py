@@ -31,6 +31,7 @@ record: str = "cifar10-long-fresh"  # whose cross-entropy run is asked which gam
 
 # %% tags=["hide-input"]
 import pandas as pd
+from myst_nb import glue
 
 from focal_lib.plots.style import use_style
 from focal_lib.tool.focal_training import predict_focal_training
@@ -91,7 +92,9 @@ assert long["D: the map adds"] < long["2 G"] and long["change of ECE"] < 0, "the
 # ## Every network a point
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Scatter plot. Horizontal axis: overconfidence of cross-entropy, from below 0 to above 20 points. Vertical axis: confidence that the map adds. Filled points, where ECE falls, lie below the line D = 2G; open ones, where it rises, above it."}, "figure": {"name": "fig-law", "caption": "Below the line focal loss helps, above it it harms. Each point is a network trained with focal loss beside its twin with cross-entropy. Circles: networks trained to test the rule; squares: earlier runs, on which it was found."}}
-law_figure(runs, earlier)
+picture = law_figure(runs, earlier)
+glue("law-picture", picture, display=False)
+picture
 
 # %% tags=["remove-cell"]
 right = sign_predicted(runs)

@@ -101,5 +101,6 @@ def main() -> None:
       focal apply report/calibrator.json new.npy --out probs.npy
       focal check logits.npz --max-ece 0.02        for continuous integration
       focal watch outcomes.csv --state watch.db    raises an alarm on drift
+      focal gamma validation.npz                   which gamma would calibrate it, before training
       focal demo                                   files to try these on
     """

@@ -88,6 +88,7 @@ def errors(earlier: pd.DataFrame) -> pd.Series:
 
 def main() -> None:
     """Measure all pairs anew."""
+    OUT.parent.mkdir(parents=True, exist_ok=True)
     table = pd.DataFrame([measure_pair(*pair) for pair in pairs()])
     write_whole(OUT, lambda part: table.to_parquet(part, index=False))
 
