@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from focal_lib.calibration.focal_training import SHARPENING
-from focal_lib.tool.focal_training import ERROR
+from focal_lib.tool.focal_training import WITHIN
 from reproduction.ledger.judgement import Verdict
 from reproduction.studies.law import claims_kk24, judged
 from reproduction.studies.law.earlier import OUT, errors
@@ -96,8 +96,8 @@ def test_the_sharpening_is_the_one_that_fits_the_earlier_runs_best():
     assert errors(pd.read_parquet(OUT)).idxmin() == SHARPENING
 
 
-def test_the_error_of_the_tool_is_that_of_the_record():
+def test_the_error_that_the_tool_allows_for_is_that_of_the_record():
     runs = judged.read_law()
     taken = runs["cross_entropy_validation_confidence"] - runs["sharper_confidence"]
-    missed = runs["test_ece"] - runs["sharper_ece"]
-    assert np.sqrt(((missed / taken) ** 2).mean()) == pytest.approx(ERROR, abs=0.005)
+    missed = (runs["test_ece"] - runs["sharper_ece"]).abs() / taken
+    assert missed.quantile(0.95) == pytest.approx(WITHIN, abs=0.03)
