@@ -8,10 +8,11 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from focal_lib.arrays import log_softmax, logsumexp, total
+from focal_lib.arrays import array_namespace, log_softmax, logsumexp, total
 from focal_lib.metrics.samples import Samples
 
 MISSING = -1e30
+NOTHING = -87.3  # log-probabilities up to here were 0, and are read as log 1.2e-38
 
 
 def is_missing(logits: Any) -> Any:
@@ -33,6 +34,7 @@ class SelectedSamples:
     values: np.ndarray
     index: np.ndarray  # rising
     given: Given = "logits"
+    floor: float | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,7 +49,7 @@ class SelectedSamples:
         return self.values.dtype
 
     def __getitem__(self, selected: slice | np.ndarray) -> np.ndarray:
-        return convert(np.asarray(self.values[self.index[selected]]), self.given)
+        return raise_zeros(convert(np.asarray(self.values[self.index[selected]]), self.given), self.floor)
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class LogitSet:
         score_columns: names of the score columns in the table that was read; None: not read from a table.
         class_names, slice_names: names of the columns of the logits, and of the numbers in slices.
         layout: layout of the scores that were given (focal_lib.tool.inputs.layouts).
+        floor: what fits read a probability of 0 as (raise_zeros). None: as it stands.
         notes: the conversions that were applied, in sentences.
 
     Examples:
@@ -79,6 +82,7 @@ class LogitSet:
     class_names: tuple[str, ...] | None = None
     slice_names: tuple[str, ...] | None = None
     layout: Layout = "classes"
+    floor: float | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -168,6 +172,37 @@ def convert(values: np.ndarray, given: Given) -> np.ndarray:
         return values
     wide = values if values.dtype == np.float64 else values.astype(np.float32)
     return np.log(np.maximum(wide, np.finfo(np.float32).tiny))  # of 0 the same for every kind of number
+
+
+def floor_of_zeros(logits: Any) -> tuple[float | None, int]:
+    """What fits are to read a probability of 0 as, and the number of samples (n, K) that have one.
+
+    It is half of the smallest other probability, at most 1/(2K), so that no argmax changes. A forest whose trees agree
+    says 0, and one event there has an infinite log-loss, which would decide a fit. None: no probability is 0.
+
+    Examples:
+        >>> floor_of_zeros(as_logits(np.array([[0.0, 1.0], [0.1, 0.9]]), "probs"))
+        (0.05, 1)
+    """
+
+    def chunk(z: np.ndarray, _: np.ndarray) -> np.ndarray:
+        zero = (z <= NOTHING) & ~is_missing(z)
+        return np.array([z.min(where=z > NOTHING, initial=0.0), -np.count_nonzero(zero.any(-1))])
+
+    found = Samples(logits, np.zeros(logits.shape[0], dtype=np.int64)).map(chunk)
+    least, count = min(low for low, _ in found), -int(sum(zeros for _, zeros in found))
+    return (min(float(np.exp(least)), 1 / logits.shape[1]) / 2 if count else None), count
+
+
+def raise_zeros(logits: Any, floor: float | None) -> Any:
+    """Log-probabilities of logits (..., K), of probabilities below the floor its logarithm; with None the logits."""
+    if floor is None:
+        return logits
+    if isinstance(logits, SelectedSamples):
+        return replace(logits, floor=floor)
+    xp, logs = array_namespace(logits), log_softmax(logits)
+    raised = xp.where(logs < np.log(floor), xp.full_like(logs, float(np.log(floor))), logs)
+    return xp.where(is_missing(logits), logits, raised)
 
 
 def look_like_probs(low: float, high: float, off_one: float) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.logit_sets import LogitSet, slices_of
+from focal_lib.calibration.logit_sets import LogitSet, raise_zeros, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
 from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.by_name import EVENT_METRICS, METRICS
@@ -203,12 +203,13 @@ def _fitted(
 ) -> dict[Method, Calibrator]:
     from sklearn.base import clone
 
-    fits = {}
+    fits, logits = {}, raise_zeros(data.logits, data.floor)
     for method, calibrator in methods.items():
         if before_fit is not None:
             before_fit(method)
         weighted = {} if data.weights is None else {"sample_weight": data.weights}
-        fits[method] = clone(calibrator).fit(data.logits, data.labels, **weighted)
+        fits[method] = clone(calibrator).fit(logits, data.labels, **weighted)
+        fits[method].floor_ = data.floor
     return fits
 
 

@@ -409,7 +409,7 @@ _LAID_OUT: dict[Layout, Callable[[np.ndarray, np.ndarray, Reading, str], _Found]
 
 def _with_columns(found: _Found, part: Part, shape: tuple[int, ...], what: str) -> LogitSet:
     n, names, slice_names = shape[0], part.class_names, None
-    columns: dict[str, np.ndarray] = {}
+    columns: dict[str, Any] = {}
     for name, values in (("groups", part.groups), ("slices", part.slices)):
         if values is not None and values.shape != (n,):
             raise ValueError(f"{what}{name} must have shape (n,) = ({n},). Got {values.shape}.")
