@@ -181,8 +181,8 @@ def floor_of_zeros(logits: Any) -> tuple[float | None, int]:
     says 0, and one event there has an infinite log-loss, which would decide a fit. None: no probability is 0.
 
     Examples:
-        >>> floor_of_zeros(as_logits(np.array([[0.0, 1.0], [0.1, 0.9]]), "probs"))
-        (0.05, 1)
+        >>> floor_of_zeros(as_logits(np.array([[0.0, 1.0], [0.25, 0.75]]), "probs"))
+        (0.125, 1)
     """
 
     def chunk(z: np.ndarray, _: np.ndarray) -> np.ndarray:
