@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from focal_lib.arrays import array_namespace, log_softmax, logsumexp, total
+from focal_lib.arrays import array_namespace, largest, log_softmax, logsumexp, total
 from focal_lib.metrics.samples import Samples
 
 MISSING = -1e30
@@ -262,6 +262,29 @@ def _extremes(z: np.ndarray, _: np.ndarray) -> np.ndarray:
         return np.array([0.0, -low, high, np.abs(total(z) - 1).max(), np.abs(logsumexp(z)).max()])
 
 
+def row_numbers(data: LogitSet, decimals: int | None = None) -> np.ndarray:
+    """A number for each row of scores, (n,), equal for equal rows.
+
+    Args:
+        decimals: to which the logits below the largest are rounded, so that rows that differ by a constant are equal,
+            too; None: rows as they are.
+    """
+    weights = np.random.default_rng(0).normal(size=data.classes)
+
+    def chunk(z: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
+        own = z if decimals is None else (z - largest(z)).round(decimals)
+        own = np.ascontiguousarray(np.where(is_missing(z), 0.0, own))
+        return ((own * weights).sum(-1),)  # not by BLAS: where a row lies, it rounds so
+
+    return Samples(data.logits, data.labels).gather(chunk)[0]
+
+
+def in_order(data: LogitSet) -> np.ndarray:
+    """Index that sorts the samples by all that is known of them: what is drawn then is of the set, not of its order."""
+    columns = data.weights, data.slices, data.groups, data.labels, row_numbers(data)
+    return np.lexsort([column for column in columns if column is not None])
+
+
 def split(whole: LogitSet, share: float = 0.5, seed: int = 0) -> Sets:
     """Split one set at random into validation and test parts; no group is split.
 
@@ -277,7 +300,7 @@ def split(whole: LogitSet, share: float = 0.5, seed: int = 0) -> Sets:
         )
     random = np.random.default_rng(seed)
     if whole.groups is None:
-        order = random.permutation(len(whole))
+        order = random.permutation(in_order(whole))
         return {"validation": whole.take(order[:count]), "test": whole.take(order[count:])}
     _, groups, sizes = np.unique(whole.groups, return_inverse=True, return_counts=True)
     if len(sizes) < 2:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.logit_sets import LogitSet, raise_zeros, slices_of
+from focal_lib.calibration.logit_sets import LogitSet, in_order, raise_zeros, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
 from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.by_name import EVENT_METRICS, METRICS
@@ -188,7 +188,9 @@ def _cuts(whole: LogitSet, folds: int, seed: int) -> list[tuple[np.ndarray, np.n
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     if whole.groups is None:
-        return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(whole.labels, whole.labels))
+        order = in_order(whole)
+        parts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(order, whole.labels[order])
+        return [(order[fit], order[test]) for fit, test in parts]
     if folds > (groups := len(np.unique(whole.groups))):
         raise ValueError(f"folds must be at most {groups}, the groups. Got {folds}.")
     splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
@@ -330,6 +332,7 @@ def _mean(values: np.ndarray, design: Design, possible: tuple[float, float], res
         return Interval(design.mean(values), np.nan, np.nan)
     if not design.is_plain:
         return _widened(design.mean_interval(values), possible)
+    values = np.sort(values)  # resamples do not depend on the order of the samples
     affordable = int(max(50, min(resamples, _DRAWN // len(values))))
     draws = bootstrap_draws(lambda index: values[index].mean(-1), len(values), resamples=affordable, seed=seed)
     return _widened(draws, possible)
