@@ -25,7 +25,6 @@ _SEEN = 0.01  # of two ECEs in per cent: the last digit that is shown
 _FEW = 100  # samples to test on, or groups, below which a share is uncertain by 10 points and more
 _SHOWN = {"error (%)": "Error (%)", "adaptive-ece (%)": "ECE, equal mass (%)", "nll": "NLL"}
 _SHOWN_OF_EVENT = {
-    "error (%)": "Error (%)",
     "positive-ece (%)": "ECE of class {event} (%)",
     "observed/expected": "Observed / expected {event}",
     "nll": "NLL",
@@ -130,7 +129,7 @@ def _verdict(report: Report, method: Method) -> str:
         found = f"no{_side(report, method)} ({p_in_words(p)})"
     classes = report.decisions.per_class
     off = int(np.count_nonzero(classes.certain))
-    if method != report.kept or not off:  # the classes of the kept method are listed below
+    if method != report.kept or not off or report.decisions.is_rare:  # the classes of the kept method are listed below
         return found
     sure = "" if design.groups is None else " if samples of a group are independent"
     yet, are = "" if p < OFF else "yet ", "is" if off == 1 else "are"
