@@ -166,6 +166,16 @@ def test_sure_predictions_that_were_right_are_no_proof():
     assert observed_expected_of(p, p).low < 0.98
 
 
+@pytest.mark.parametrize("p", [0.0, 1e-38])
+def test_of_events_that_none_expects_the_ratio_is_infinite(p):
+    """Also where 0 is read as the least number of single precision."""
+    found = observed_expected_of(np.full(500, p), np.r_[np.ones(5), np.zeros(495)])
+    assert (found.estimate, found.low, found.high) == (np.inf, np.inf, np.inf)
+    none = observed_expected_of(np.full(500, p), np.zeros(500))
+    assert np.isnan(none.estimate)
+    assert (none.low, none.high) == (0.0, np.inf)
+
+
 @pytest.mark.parametrize("kind", ["weights", "groups", "both"])
 def test_intervals_with_weights_and_groups_cover(kind):
     def holds(seed):
