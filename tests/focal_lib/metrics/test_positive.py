@@ -79,6 +79,7 @@ def test_by_hand_in_every_form():
         ([0.2, 0.3], [1, 2], "labels must lie in 0 ... 1. Got values from 1 to 2"),
         ([0.2, 0.3], [-1, 1], "labels must lie in 0 ... 1. Got values from -1 to 1"),
         ([0.2, 0.3], [0.0, 1.0], "labels must be integers. Got dtype float64"),
+        ([0.2, 0.3], ["0", "1"], r"integers\. Got dtype <U1: give their numbers, np\.unique\(labels, return_inverse"),
         ([0.2, 0.3], [1, 0, 1], r"labels must have shape \(n,\) = \(2,\)"),
         ([], [], "must not be empty"),
     ],
