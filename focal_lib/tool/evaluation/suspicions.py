@@ -44,13 +44,12 @@ def find_suspicions(
         one_set: whether the two are the same set or parts of one.
         fitted: whether a method will be fitted, which needs at least one misclassified sample.
     """
-    options = validation.layout == "options"
-    no_class = "" if options else _no_class(validation)
-    found = [no_class, "" if options else _of_numbers(validation, given)]
-    if not no_class:  # else what a pairing says is of other classes than there are
+    found = [] if validation.layout == "options" else [_no_class(validation), _of_numbers(validation, given)]
+    no_logits = any(found)  # of which a pairing says nothing that is so of the model
+    if not no_logits:
         found.append(_of_pairing(validation, fitted=fitted))
     if not one_set:
-        if not no_class and (words := _of_pairing(test)):
+        if not no_logits and (words := _of_pairing(test)):
             found.append(f"Of the test set: {words[0].lower()}{words[1:]}")
         found += [in_common(validation, test), _groups_in_common(validation, test)]
     if fitted:  # a check of the top label does not see it

@@ -76,7 +76,7 @@ def _table(report: Report) -> str:
 
 def _how(report: Report) -> str:
     fit = report.calibrator
-    apply = "`focal apply calibrator.json logits.npy --out probs.npy`"
+    apply = f"`{report.summary.command}`"
     if report.kept == AS_GIVEN:
         return "The probabilities are the softmax of the logits, as they are."
     if isinstance(fit, MappedCalibrator) and not fit.gamma_:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,7 +78,7 @@ def summarise(report: Report) -> Summary:
         found=tuple(found),
         todo=(report.advice.words, *_larger_ece(report), *_still_off(report), report.kept_in_words),
         split=_on_split(report),
-        command="" if report.kept == AS_GIVEN else "focal apply calibrator.json new.npy --out probs.npy",
+        command="" if report.kept == AS_GIVEN else _command(report),
         sure=(
             f"All is measured on {tested}, each unseen by the fit that scores it.",
             f"The advice is based on NLL and Brier score. The intervals of all {report.intervals} differences hold "
@@ -89,6 +90,13 @@ def summarise(report: Report) -> Summary:
         ),
         cautions=(*report.suspicions, *_too_few(evaluation), *describe_cautions(evaluation, methods)),
     )
+
+
+def _command(report: Report) -> str:
+    """Of the kind of file that was given: a table becomes a table."""
+    kind = Path(report.provenance["input"]).suffix.lower()
+    kind = kind if kind in (".csv", ".parquet") else ".npy"
+    return f"focal apply calibrator.json new{kind} --out probs{kind}"
 
 
 def _given(report: Report) -> tuple[str, str]:

@@ -403,6 +403,14 @@ def test_an_ece_that_is_larger_than_that_beside_it_is_said(data):
     assert not any("is larger than" in text for text in found.summary.todo)
 
 
+@pytest.mark.parametrize(("name", "kind"), [("a.csv", "csv"), ("b.PARQUET", "parquet"), ("c.npz", "npy")])
+def test_new_scores_are_of_the_kind_that_was_given(found, name, kind):
+    of_file = replace(found, provenance=found.provenance | {"input": name})
+    command = f"focal apply calibrator.json new.{kind} --out probs.{kind}"
+    assert of_file.summary.command == command
+    assert command in of_file.to_model_card()
+
+
 # --- the files -------------------------------------------------------------------------
 
 
