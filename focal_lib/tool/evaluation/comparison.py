@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -176,7 +177,8 @@ def cross_fit(
     if folds > most:
         raise ValueError(f"folds must be at most {most}, the samples of the most frequent class. Got {folds}.")
     if second < 2:
-        raise ValueError(f"two classes must have at least 2 samples each for folds. Got {second} of the second.")
+        came = f"{second} of the second" if second else f"only class {whole.labels[0]}"
+        raise ValueError(f"two classes must have at least 2 samples each for folds. Got {came}.")
     refuse_counting_samples(methods, whole.weights)
     cuts = _cuts(whole, folds, seed)
     parts = [(_fitted(methods, whole.take(fit), before_fit), whole.take(test)) for fit, test in cuts]
@@ -189,7 +191,9 @@ def _cuts(whole: LogitSet, folds: int, seed: int) -> list[tuple[np.ndarray, np.n
 
     if whole.groups is None:
         order = in_order(whole)
-        parts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(order, whole.labels[order])
+        with warnings.catch_warnings():  # of a class that is not in every fold
+            warnings.simplefilter("ignore", UserWarning)
+            parts = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(order, whole.labels[order]))
         return [(order[fit], order[test]) for fit, test in parts]
     if folds > (groups := len(np.unique(whole.groups))):
         raise ValueError(f"folds must be at most {groups}, the groups. Got {folds}.")

@@ -182,8 +182,9 @@ class _Table:
 
     def estimated(self, first: Method) -> str:
         """Why the simplest method is recommended, although no gain is shown."""
-        falls = " and ".join(g.moves() for g in self.gains(first, AS_GIVEN))
-        why = "which is not shown, but it costs less than it may save"
+        gains, too_few = self.gains(first, AS_GIVEN), f"of {self.errors} errors, too few to tell"
+        falls = " and ".join(g.moves() for g in gains)
+        why = f"{'which is not shown' if gains[0].gain > 0 else too_few}, but it costs less than it may save"
         return f"by the estimates {falls}, {why}; {self.changes(first)}"
 
     def changes(self, method: Method) -> str:

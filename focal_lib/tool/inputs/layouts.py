@@ -289,6 +289,7 @@ def binary_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
 def _zeros_and_ones(labels: np.ndarray, name: str) -> np.ndarray:
     if found := sorted(set(np.unique(labels).tolist()) - {0, 1}):
         remedy = ": give (labels + 1) // 2" if found == [-1] and not (labels == 0).any() else ""
+        remedy = ": give labels - 1" if found == [2] and not (labels == 0).any() else remedy
         if not remedy and len(found) == 1 and found[0] < 0:
             remedy = f"; where {found[0]} means none, --ignore-index {found[0]} leaves these samples out"
         raise ValueError(f"{name} of one score each must be 0 or 1, 1 for the positive class{remedy}. Got {found[0]}.")

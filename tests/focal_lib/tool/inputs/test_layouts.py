@@ -187,7 +187,7 @@ def test_two_sets_have_as_many_columns():
 @pytest.mark.parametrize(
     ("scores", "labels", "options", "message"),
     [
-        (S, Y + 1, {}, "must be 0 or 1, 1 for the positive class. Got 2"),
+        (S, Y + 1, {}, "must be 0 or 1, 1 for the positive class: give labels - 1. Got 2"),
         (S, 2 * Y - 1, {}, r"must be 0 or 1.*give \(labels \+ 1\) // 2. Got -1"),
         (S, Y[:9], {}, r"labels must have the shape of the scores, \(60,\). Got \(9,\)"),
         (S, Y, {"given": "probs"}, r"probabilities of the positive class: they must lie in \[0, 1\]"),
