@@ -247,6 +247,9 @@ def _remedy(values: np.ndarray, low: float, high: float, off_one: float) -> str:
         return f"for logits say {FLAG['logits']}."
     if 1 < high <= 101:
         return "are they percentages? Then divide by 100."
+    sums = np.asarray(values[:_LOOKED_AT], dtype=np.float64).sum(-1)
+    if len(sums) > 1 and np.ptp(sums) < 1e-6:
+        return f"every sample has the sum {sums[0]:.4g}: divide by it, if every column is a class."
     rounding = rounding_of(np.asarray(values[:_LOOKED_AT], dtype=np.float64))
     if rounding is not None and off_one <= 1.01 * rounding.unit * values.shape[1] / 2:
         return f"are they rounded, to {rounding.words}? Then give more digits, or the logits."

@@ -124,6 +124,7 @@ def test_a_bad_number_far_inside_a_large_set_is_found(monkeypatch):
     [
         (100 * softmax(Z, -1), "are they percentages? Then divide by 100"),
         (Z, "for logits say --given logits"),
+        (0.98 * softmax(Z, -1), "every sample has the sum 0.98: divide by it, if every column is a class"),
         (np.c_[softmax(Z, -1), Y == 0], "is every column a class?"),
         (np.round(softmax(Z, -1), 2), "are they rounded, to 2 decimals? Then give more digits, or the logits."),
         (np.round(np.c_[softmax(Z, -1), Y == 0], 2), "is every column a class?"),
