@@ -106,4 +106,4 @@ def _told_besides(alarm: bool, steps: int, new: int, low: int, lines: Any, state
         )
     if alarm:
         where = f"; then watch anew, with another --state than {state.name}" if state is not None else ""
-        yield f"Next: calibrate again, on samples of late (focal calibrate){where}."
+        yield f"Next: calibrate again, on recent samples (focal calibrate){where}."

@@ -120,13 +120,6 @@ class Samples:
             np.sum(parts, axis=0) for parts in zip(*sums, strict=True)
         )
 
-    def subsample(self, count: int) -> Samples:
-        """Fixed random subsample of `count` samples, in memory; self if there are fewer than twice as many."""
-        if len(self) < 2 * count:
-            return self
-        index = np.sort(np.random.default_rng(0).choice(len(self), count, replace=False))
-        return Samples(np.asarray(self.values[index]), np.asarray(self.labels[index]))
-
     def _of_blocks(self, work: Callable[..., Any], function: Callable[..., Any], *weights: np.ndarray) -> Sequence[Any]:
         """`work` on each block of a Dask array, or on all values as one block."""
         if not self.on_dask:

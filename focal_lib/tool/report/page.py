@@ -87,6 +87,8 @@ def _metrics_caption(report: Report) -> str:
     if not design.is_plain:
         means = "Wilson's for the error, Student's t for NLL and Brier score"
     weighted = "" if design.weights is None else "Values are weighted. "
+    twice = "A Brier score is the sum over both classes, twice scikit-learn's brier_score_loss. "
+    weighted += twice if report.evaluation.is_binary else ""
     how = f"{weighted}95 % intervals over {over}: {means}, the last two wider where rare errors may be missing"
     return METRICS_CAPTION.format(how=how)
 

@@ -313,7 +313,7 @@ def test_exit_status_says_alarm_or_none(drifting, tmp_path, write):
     watch.update(*drifting)
     words, *others = found.output.splitlines()
     assert words == watch.words
-    assert others[-1] == "Next: calibrate again, on samples of late (focal calibrate)."
+    assert others[-1] == "Next: calibrate again, on recent samples (focal calibrate)."
     assert watch.words in piped.output.splitlines()
     assert piped.output.startswith(f"Alarm at sample {watch.alarm_at:,}")
 

@@ -269,12 +269,12 @@ def test_the_first_screen_agrees_with_the_classes_below():
     margin = rng.normal(0, 2, 8000)  # class 0 is right too seldom, class 1 too often, as a whole they even out
     labels = (rng.random(8000) < 1 / (1 + np.exp(-margin + 0.4))).astype(int)
     logits = np.stack([np.zeros(8000), margin], 1)
-    report = calibrate((logits, labels), "temperature", resamples=20)
+    report = calibrate((logits, labels), "temperature", resamples=20, keep="temperature")
     off = int(np.count_nonzero(report.decisions.per_class.certain))
     assert off == 2
     assert report.summary.found[-1][-1] == "no, too high (p < 0.001); 2 of 2 classes are off, see below"
     assert report.summary.heads[-1] == "after temperature"
-    assert [name for name, *_ in report.summary.found][1:3] == ["ECE of class 1 (%)", "Observed / expected 1"]
+    assert [name for name, *_ in report.summary.found][:2] == ["ECE of class 1 (%)", "Observed / expected 1"]
 
 
 def test_what_is_asked_for_is_kept(data):
@@ -403,6 +403,14 @@ def test_an_ece_that_is_larger_than_that_beside_it_is_said(data):
     assert not any("is larger than" in text for text in found.summary.todo)
 
 
+@pytest.mark.parametrize(("name", "kind"), [("a.csv", "csv"), ("b.PARQUET", "parquet"), ("c.npz", "npy")])
+def test_new_scores_are_of_the_kind_that_was_given(found, name, kind):
+    of_file = replace(found, provenance=found.provenance | {"input": name})
+    command = f"focal apply calibrator.json new.{kind} --out probs.{kind}"
+    assert of_file.summary.command == command
+    assert command in of_file.to_model_card()
+
+
 # --- the files -------------------------------------------------------------------------
 
 
@@ -478,3 +486,22 @@ def test_what_is_kept_is_fitted_on_all(data):
     kept = calibrate(data, "temperature", resamples=5).calibrator.temperature_
     alone = build_with_prior(TEMPERATURE).fit(data.logits, data.labels).temperature_
     assert kept == pytest.approx(alone, rel=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"share": 0.5}, {"slices": True, "weights": True}], ids=str)
+def test_a_report_is_of_the_samples_and_not_of_their_order(options):
+    """Folds, splits and resamples: of two classes whose scores tie, as of a tree, shuffled and sorted by label."""
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.05, 0.2, 0.4, 0.7], 600)
+    labels = (rng.random(600) < p).astype(int)
+    columns = {"slices": np.arange(600) % 3, "weights": np.resize([1.0, 2.0, 0.5], 600)}
+    given = {name: columns.get(name, value) for name, value in options.items()}
+    found = []
+    for order in (np.arange(600), rng.permutation(600), np.argsort(labels, kind="stable")):
+        own = {name: value[order] if name in columns else value for name, value in given.items()}
+        data = np.sqrt(p[order]), labels[order]
+        found.append(calibrate(data, "temperature,platt", given="probs", resamples=30, force=True, **own))
+    for other in found[1:]:
+        assert other.advice.words == found[0].advice.words
+        numbers = (report.metrics[["value", "low", "high"]] for report in (other, found[0]))
+        np.testing.assert_allclose(*numbers, rtol=1e-6, atol=1e-9)
