@@ -72,7 +72,7 @@ def test_a_drift_is_found_and_named(temperature, direction, calm):
     assert calm < watch.alarm_at <= calm + 600
     assert watch.direction == direction
     assert abs(watch.since - calm) < 300
-    assert watch.p_value <= 0.01 <= 100 <= watch.largest_e_value
+    assert watch.p_value <= 0.01 <= 100 <= watch.e_value
     assert f"mean confidence {confidence[watch.since - 1 :].mean():.3f}" in watch.words
     assert direction in watch.words
 
@@ -130,17 +130,18 @@ def test_one_at_a_time_and_probabilities_of_every_class():
 @pytest.mark.parametrize(
     ("confidence", "correct", "message"),
     [
-        ([0.5, 1.1], [0, 1], r"confidence must be numbers in \[0, 1\]. Got 1.1"),
-        ([0.5, np.nan], [0, 1], r"confidence must be numbers in \[0, 1\]. Got nan"),
-        (["a"], [1], "confidence must be numbers"),
-        ([0.5], [0.5], "correct must be 0 or 1, or truth values. Got 0.5"),
-        ([0.5], ["yes"], "correct must be 0 or 1"),
-        ([0.5, 0.5], [1], "shapes"),
-        (0.5, [1], "shapes"),
+        ([0.5, 1.1], [0, 1], r"in \[0, 1\]. Got values from 0.5 to 1.1"),
+        ([0.5, np.nan], [0, 1], r"in \[0, 1\]. Got values from nan"),
+        (["a"], [1], "could not convert"),
+        ([0.5], [0.5], "labels must be integers"),
+        ([0.5], ["yes"], "labels must be integers"),
+        ([0.5], [2], "labels must lie in 0 ... 1"),
+        ([0.5, 0.5], [1], r"must have shape \(n,\) = \(2,\)"),
+        (0.5, [1], "must have shape"),
         ([], [], "must not be empty"),
         ([[0.5, 0.4]], [1], "must sum to 1"),
         ([0.5, 0.5], 2, "labels must lie in 0 ... 1"),
-        ([[0.5, 0.5]], [[1]], "shapes"),
+        ([[0.5, 0.5]], [[1]], "must have shape"),
     ],
 )
 def test_what_is_refused_is_not_counted(confidence, correct, message):
@@ -198,7 +199,7 @@ def test_a_damaged_state_is_refused(drifting):
 def test_a_file_that_is_no_state_is_refused_and_left_as_it_is(drifting, tmp_path):
     state = tmp_path / "w.db"
     store = WatchState(state)
-    store.count((*drifting, [""] * 2400), "confidence")
+    store.count((*drifting, np.full(2400, "", object)), "confidence")
     text, whole = store.watch.to_json(), state.read_bytes()
     assert WatchState(state).watch.to_json() == text
     with closing(sqlite3.connect(tmp_path / "other.db")) as other:
@@ -440,7 +441,7 @@ def test_a_sample_counts_once_and_when_its_outcome_is_there(tmp_path):
     assert WatchState(state).watch._confidence == pytest.approx(1.25)
     data.write_text("confidence,correct\n0.5,1\n")
     mixed = call(data, "--state", state)
-    assert (mixed.exit_code, "of must be that of the watch so far, probability" in mixed.output) == (2, True)
+    assert (mixed.exit_code, "of must be that of the state, probability" in mixed.output) == (2, True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a pipe and a signal")
