@@ -145,6 +145,9 @@ def test_with_many_classes_the_landscape_has_fewer_samples_and_says_so(found, mo
     monkeypatch.setattr(figures, "_FEWEST", 50)
     monkeypatch.setattr(figures, "_NUMBERS", 0)
     assert f"on one of {n // 100} of the samples fitted on" in found.landscape_caption()
+    monkeypatch.setattr(figures, "_CLASSES", found.fitted_on.classes - 1)
+    monkeypatch.setattr(figures, "any", lambda fitted: False, raising=False)
+    assert "Contours of" not in found.to_html(whole=False)
 
 
 def test_figures_draw_the_ece_that_their_captions_name(found, data, monkeypatch):
