@@ -50,15 +50,7 @@ def lines_of(stream: IO[bytes], read: Callable[[bytes], Any] = len) -> Iterator[
 
 
 class OutcomeLines:
-    """How lines are read; and after that, what they held.
-
-    Args:
-        name: of the file, for messages.
-        scores: columns of probabilities; one is that of the positive class. None to go by the names of columns.
-        given: what these columns hold: probs, log-probs or logits.
-        label: column of labels.
-        key: column of the ids of samples; '' for none.
-        class_names: of labels that are names, if not those of the columns.
+    """How lines of a file of that name are read, by the options of `focal watch`; and after that, what they held.
 
     Attributes:
         of: 'confidence' of the predicted class, or 'probability' of the positive or second one of two classes.

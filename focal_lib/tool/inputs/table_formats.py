@@ -257,24 +257,13 @@ class _JsonLines(Table):
     def __init__(self, path: Path, content: bytes | None = None) -> None:
         super().__init__(path, content)
         self._content = content
-        require_memory(4 * self.size, f"{path.name} ({self.size / 1e6:,.0f} MB)")
         self.names = list({name: None for _, row in self._rows() for name in row})
         self.refuse_many(len(self.names))
         if not self.names:
             raise ValueError(f"{path.name} must hold an object of JSON in each line. Got none.")
 
     def _rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        with self.path.open("rb") if self._content is None else io.BytesIO(self._content) as stream:
-            for number, line in enumerate(stream, 1):
-                if not line.strip():
-                    continue
-                try:
-                    found = json.loads(line)
-                except (ValueError, RecursionError):
-                    found = None
-                if not isinstance(found, dict):
-                    raise ValueError(f"line {number} of {self.path.name} must be an object of JSON. It is not.")
-                yield number, found
+        return objects_of(self.path, self._content)
 
     def place(self, sample: int) -> str:
         line = next((line for at, (line, _) in enumerate(self._rows()) if at == sample), 0)
@@ -292,3 +281,24 @@ class _JsonLines(Table):
                     )
                 values.append(str(value) if name in text and value is not None else value)
         return pd.DataFrame(found)
+
+
+def objects_of(path: Path, content: bytes | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the object of JSON in each line that is not blank, of a file or its content, with its number from 1.
+
+    Raises:
+        ValueError: no plain file, one that memory does not hold, or another line.
+    """
+    if content is None:
+        require_memory(4 * require_file(path), path.name)
+    with path.open("rb") if content is None else io.BytesIO(content) as stream:
+        for number, line in enumerate(stream, 1):
+            if not line.strip():
+                continue
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                found = None
+            if not isinstance(found, dict):
+                raise ValueError(f"line {number} of {path.name} must be an object of JSON. It is not.")
+            yield number, found

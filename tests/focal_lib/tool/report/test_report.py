@@ -326,20 +326,6 @@ def test_what_should_be_known_comes_before_what_was_drawn(data, draw_logits):
     assert "Classes without a sample to fit on: 3." in page[page.index("<aside>") : page.index("<figure>")]
 
 
-def test_the_page_has_the_colours_of_the_book(page):
-    theme = pytest.importorskip("pydata_sphinx_theme")
-    css = Path(theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static" / "styles"
-    css = (css / "pydata-sphinx-theme.css").read_text()
-    names = {"ground": "background", "ink": "text-base", "quiet": "text-muted", "line": "border", "tint": "surface"}
-    names |= {"accent": "primary", "accent-tint": "primary-bg", "warning": "warning", "warning-tint": "warning-bg"}
-    light, dark = re.findall(r":root \{(.*?)\}", page, re.S)[:2]
-    for own, mode in ((light, "light"), (dark, "dark")):
-        rules = "".join(re.findall(rf"\[data-theme={mode}\]\{{(.*?)\}}", css))
-        for name, book in names.items():
-            colour = re.search(rf"--{name}: (#\w+)", own)[1]
-            assert f"--pst-color-{book}:{colour}" in rules, (mode, name)
-
-
 def test_the_page_says_what_was_found(found, page):
     for text in (found.kept_in_words, *found.notes, *found.theory, *found.decisions.sentences()):
         assert str(escape(text)) in page
