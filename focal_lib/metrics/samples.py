@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -237,10 +238,10 @@ def _collect(
                     f"{part.dtype} of shape {part.shape}."
                 )
             column[start : start + samples] = part
-        terms = [[np.asarray(part)] for part in sums]
         if start:
-            terms = [[total, *term] for total, term in zip(added, terms, strict=True)]
-        added = [np.sum(term, axis=0) for term in terms]  # integers and booleans in int64
+            added = [operator.iadd(total, part) for total, part in zip(added, sums, strict=True)]
+        else:
+            added = [np.sum([np.asarray(part)], axis=0) for part in sums]  # a copy; integers and booleans in int64
         start += samples
     return tuple(kept), tuple(added)
 
