@@ -92,7 +92,9 @@ def check_labels(labels: Any, n: int, classes: int, *, name: str = "labels") -> 
     if n == 0:
         raise ValueError(f"{name} must not be empty. Got shape {shape}.")
     if "int" not in getattr(labels.dtype, "name", str(labels.dtype)):  # of NumPy '>i8' has the name int64
-        raise ValueError(f"{name} must be integers. Got dtype {labels.dtype}.")
+        text = getattr(labels.dtype, "kind", "") in "USO"
+        remedy = f": give their numbers, np.unique({name}, return_inverse=True)[1]" if text else ""
+        raise ValueError(f"{name} must be integers. Got dtype {labels.dtype}{remedy}.")
     low, high = int(labels.min()), int(labels.max())
     if low < 0 or high >= classes:
         raise ValueError(f"{name} must lie in 0 ... {classes - 1}. Got values from {low} to {high}.")

@@ -147,7 +147,8 @@ Markdown(f"```{{admonition}} Verdict\n:class: important\n{of_advice}\n{of_interv
 #   enough errors to tell.
 # * A richer method needs an interval. By its lower end it gains a relevant amount of the NLL or Brier score, and by the
 #   estimates it loses in neither. All intervals of a decision hold together with 95 %.
-# * A method that is shown to be miscalibrated gives way to one that is not, where that costs nothing by the estimates.
+# * A method that is shown to be miscalibrated gives way to one that is not, where that costs nothing by the estimates
+#   of ten errors or more.
 #
 # Each sample is scored by fits on other folds, and what is saved is fitted on all samples.
 #
@@ -256,7 +257,7 @@ dearer = int(costs.gt(0).sum())
 # %% tags=["remove-input"]
 third = f"The third did not come: in {keeps.sum()} of {len(keeps):,} decisions" if keeps.any() else "The third came"
 rest = (
-    f", as by the estimates each of the others has a larger NLL or Brier score. In {dearer} of these the best of them "
+    f", as by the estimates each of the others has a larger NLL or Brier score, or too few errors tell. In {dearer} of these the best of them "
     f"truly has a larger NLL, in the median by {costs.median():.2g} %"
     if keeps.any()
     else ""

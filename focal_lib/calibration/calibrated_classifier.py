@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import two_columns
-from focal_lib.calibration.logit_sets import LogitSet, as_logits
+from focal_lib.calibration.logit_sets import Given, LogitSet, as_logits, floor_of_zeros, raise_zeros
 from focal_lib.calibration.methods import build, parse
 
 _NO_SCORE = -1e30  # cross_val_predict gives less to a class that a fold's estimator has not seen
@@ -30,7 +30,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     The calibrator is fitted on the scores that each sample gets from an estimator fitted on the other folds; then the
     estimator is fitted on all samples. (CalibratedClassifierCV of scikit-learn with ensemble=False.) Scores are those
     of decision_function, where there is one, else the logarithms of predict_proba. There a 0, as of a forest whose
-    trees agree, becomes half of the smallest other probability.
+    trees agree, is read as half of the smallest other probability, ``calibrator_.floor_``.
 
     Args:
         estimator: a classifier of scikit-learn's protocol; in a FrozenEstimator it is not fitted, and all samples are
@@ -43,8 +43,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         n_jobs: processes for the folds.
 
     Fitted attributes:
-        ``estimator_``, ``calibrator_``, ``floor_`` (of probabilities), ``classes_``; ``n_features_in_`` and
-        ``feature_names_in_`` of the estimator.
+        ``estimator_``, ``calibrator_``, ``classes_``; ``n_features_in_`` and ``feature_names_in_`` of the estimator.
 
     Raises:
         ValueError: an unknown method, data that the estimator or the calibrator refuses.
@@ -96,7 +95,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             scores = np.asarray(getattr(self.estimator_, _response(self.estimator_))(X))
         else:
             scores = self._fit_out_of_fold(X, y, sample_weight, groups, params)
-        self.floor_ = float(scores[scores > 0].min()) / 2 if (scores > 0).any() else 0.0
         self.calibrator_ = self._calibrator(self._as_logits(scores), labels, sample_weight, groups)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -147,25 +145,28 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Logits (n, K), or log-odds (n,), of what the estimator gives."""
         scores = np.asarray(scores)
         if _response(self.estimator_) == "predict_proba":
-            p = np.maximum(scores, self.floor_)
-            return as_logits(p / p.sum(-1, keepdims=True), "probs")
+            return as_logits(scores, "probs")
         unseen = scores < _NO_SCORE
         if not unseen.any():
             return scores
         return np.where(unseen, np.where(unseen, np.inf, scores).min(-1, keepdims=True), scores)
 
     def _calibrator(self, scores: np.ndarray, labels: np.ndarray, weights: Any, groups: Any) -> Calibrator:
+        given: Given = "probs" if _response(self.estimator_) == "predict_proba" else "logits"
+        found: Calibrator
+        if str(self.method).strip().lower() == "advised":
+            calibrate = import_module("focal_lib.tool").calibrate  # it depends on this package
+            codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+            data = LogitSet(two_columns(scores), labels, groups=codes, weights=weights)
+            found = calibrate(data, folds=5, resamples=50, force=True, given=given).calibrator
+            return found
         if isinstance(self.method, Calibrator):
-            return clone(self.method).fit(scores, labels, weights)
-        if str(self.method).strip().lower() != "advised":
-            (name, objective) = parse(
-                [self.method or ("platt" if two_columns(scores).shape[-1] == 2 else "temperature")]
-            )[-1]
-            return build(name, objective).fit(scores, labels, weights)
-        calibrate = import_module("focal_lib.tool").calibrate  # it depends on this package
-        codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-        data = LogitSet(two_columns(scores), labels, groups=codes, weights=weights)
-        found: Calibrator = calibrate(data, folds=5, resamples=50, force=True).calibrator
+            found = clone(self.method)
+        else:
+            named = self.method or ("platt" if two_columns(scores).shape[-1] == 2 else "temperature")
+            found = build(*parse([named])[-1])
+        floor = floor_of_zeros(scores)[0] if given == "probs" else None
+        found.fit(raise_zeros(scores, floor), labels, weights).floor_ = floor
         return found
 
 

@@ -8,10 +8,11 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from focal_lib.arrays import log_softmax, logsumexp, total
+from focal_lib.arrays import array_namespace, largest, log_softmax, logsumexp, total
 from focal_lib.metrics.samples import Samples
 
 MISSING = -1e30
+NOTHING = -87.3  # log-probabilities up to here were 0, and are read as log 1.2e-38
 
 
 def is_missing(logits: Any) -> Any:
@@ -33,6 +34,7 @@ class SelectedSamples:
     values: np.ndarray
     index: np.ndarray  # rising
     given: Given = "logits"
+    floor: float | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,7 +49,7 @@ class SelectedSamples:
         return self.values.dtype
 
     def __getitem__(self, selected: slice | np.ndarray) -> np.ndarray:
-        return convert(np.asarray(self.values[self.index[selected]]), self.given)
+        return raise_zeros(convert(np.asarray(self.values[self.index[selected]]), self.given), self.floor)
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class LogitSet:
         score_columns: names of the score columns in the table that was read; None: not read from a table.
         class_names, slice_names: names of the columns of the logits, and of the numbers in slices.
         layout: layout of the scores that were given (focal_lib.tool.inputs.layouts).
+        floor: what fits read a probability of 0 as (raise_zeros). None: as it stands.
         notes: the conversions that were applied, in sentences.
 
     Examples:
@@ -79,6 +82,7 @@ class LogitSet:
     class_names: tuple[str, ...] | None = None
     slice_names: tuple[str, ...] | None = None
     layout: Layout = "classes"
+    floor: float | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -170,6 +174,37 @@ def convert(values: np.ndarray, given: Given) -> np.ndarray:
     return np.log(np.maximum(wide, np.finfo(np.float32).tiny))  # of 0 the same for every kind of number
 
 
+def floor_of_zeros(logits: Any) -> tuple[float | None, int]:
+    """What fits are to read a probability of 0 as, and the number of samples (n, K) that have one.
+
+    It is half of the smallest other probability, at most 1/(2K), so that no argmax changes. A forest whose trees agree
+    says 0, and one event there has an infinite log-loss, which would decide a fit. None: no probability is 0.
+
+    Examples:
+        >>> floor_of_zeros(as_logits(np.array([[0.0, 1.0], [0.25, 0.75]]), "probs"))
+        (0.125, 1)
+    """
+
+    def chunk(z: np.ndarray, _: np.ndarray) -> np.ndarray:
+        zero = (z <= NOTHING) & ~is_missing(z)
+        return np.array([z.min(where=z > NOTHING, initial=0.0), -np.count_nonzero(zero.any(-1))])
+
+    found = Samples(logits, np.zeros(logits.shape[0], dtype=np.int64)).map(chunk)
+    least, count = min(low for low, _ in found), -int(sum(zeros for _, zeros in found))
+    return (min(float(np.exp(least)), 1 / logits.shape[1]) / 2 if count else None), count
+
+
+def raise_zeros(logits: Any, floor: float | None) -> Any:
+    """Log-probabilities of logits (..., K), of probabilities below the floor its logarithm; with None the logits."""
+    if floor is None:
+        return logits
+    if isinstance(logits, SelectedSamples):
+        return replace(logits, floor=floor)
+    xp, logs = array_namespace(logits), log_softmax(logits)
+    raised = xp.where(logs < np.log(floor), xp.full_like(logs, float(np.log(floor))), logs)
+    return xp.where(is_missing(logits), logits, raised)
+
+
 def look_like_probs(low: float, high: float, off_one: float) -> bool:
     """Whether values in [low, high], with sums that differ from 1 by at most off_one, may be rounded probabilities."""
     return low >= 0 and high <= 1 + 1e-3 and off_one < 1e-2
@@ -212,6 +247,9 @@ def _remedy(values: np.ndarray, low: float, high: float, off_one: float) -> str:
         return f"for logits say {FLAG['logits']}."
     if 1 < high <= 101:
         return "are they percentages? Then divide by 100."
+    sums = np.asarray(values[:_LOOKED_AT], dtype=np.float64).sum(-1)
+    if len(sums) > 1 and np.ptp(sums) < 1e-6:
+        return f"every sample has the sum {sums[0]:.4g}: divide by it, if every column is a class."
     rounding = rounding_of(np.asarray(values[:_LOOKED_AT], dtype=np.float64))
     if rounding is not None and off_one <= 1.01 * rounding.unit * values.shape[1] / 2:
         return f"are they rounded, to {rounding.words}? Then give more digits, or the logits."
@@ -225,6 +263,29 @@ def _extremes(z: np.ndarray, _: np.ndarray) -> np.ndarray:
         return np.array([1.0, 0, 0, 0, 0])
     with np.errstate(over="ignore", invalid="ignore"):
         return np.array([0.0, -low, high, np.abs(total(z) - 1).max(), np.abs(logsumexp(z)).max()])
+
+
+def row_numbers(data: LogitSet, decimals: int | None = None) -> np.ndarray:
+    """A number for each row of scores, (n,), equal for equal rows.
+
+    Args:
+        decimals: to which the logits below the largest are rounded, so that rows that differ by a constant are equal,
+            too; None: rows as they are.
+    """
+    weights = np.random.default_rng(0).normal(size=data.classes)
+
+    def chunk(z: np.ndarray, _: np.ndarray) -> tuple[np.ndarray]:
+        own = z if decimals is None else (z - largest(z)).round(decimals)
+        own = np.ascontiguousarray(np.where(is_missing(z), 0.0, own))
+        return ((own * weights).sum(-1),)  # not by BLAS: where a row lies, it rounds so
+
+    return Samples(data.logits, data.labels).gather(chunk)[0]
+
+
+def in_order(data: LogitSet) -> np.ndarray:
+    """Index that sorts the samples by all that is known of them: what is drawn then is of the set, not of its order."""
+    columns = data.weights, data.slices, data.groups, data.labels, row_numbers(data)
+    return np.lexsort([column for column in columns if column is not None])
 
 
 def split(whole: LogitSet, share: float = 0.5, seed: int = 0) -> Sets:
@@ -242,7 +303,7 @@ def split(whole: LogitSet, share: float = 0.5, seed: int = 0) -> Sets:
         )
     random = np.random.default_rng(seed)
     if whole.groups is None:
-        order = random.permutation(len(whole))
+        order = random.permutation(in_order(whole))
         return {"validation": whole.take(order[:count]), "test": whole.take(order[count:])}
     _, groups, sizes = np.unique(whole.groups, return_inverse=True, return_counts=True)
     if len(sizes) < 2:

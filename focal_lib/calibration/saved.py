@@ -134,6 +134,8 @@ def _check(found: Calibrator) -> None:
         raise ValueError(f"layout_ must be one of {', '.join(LAYOUTS)}. Got {found.layout_!r}.")
     if not isinstance(found.given_, str) or found.given_ not in get_args(Given):
         raise ValueError(f"given_ must be one of {', '.join(get_args(Given))}. Got {found.given_!r}.")
+    if found.floor_ is not None:
+        check_number(found.floor_, "floor_", above=0)
     for name, value in vars(found).items():
         if name.endswith("_") and np.asarray(value).dtype.kind == "f" and not np.isfinite(value).all():
             raise ValueError(f"{name} must be finite.")

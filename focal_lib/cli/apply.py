@@ -42,6 +42,8 @@ def apply(calibrator: Path, path: Path, out: Path, given: Any, scores: Any, chun
     named = is_table(fit, path, scores)
     if scores and not named:
         raise ValueError(f"--scores goes with csv and parquet files, and jsonl. Got {path.name}.")
+    if named and str(out) != "-" and out.suffix.lower() not in (*WRITTEN, ".npy"):
+        raise ValueError(f"of a table the result must be {', '.join(WRITTEN)} or .npy. Got {out.name}.")
     if str(out) != "-":
         check_folder(out.parent)
         check_target(out, calibrator, path, ending="" if named and out.suffix.lower() in WRITTEN else ".npy")

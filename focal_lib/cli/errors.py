@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import signal
@@ -41,7 +42,8 @@ class FileCommand(click.Command):
     def invoke(self, context: click.Context) -> Any:
         _open_standard_streams()
         with _ended_by_signals(), warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: click.echo(f"Warning: {in_a_line(str(message))}", err=True)
+            said = functools.cache(lambda text: click.echo(f"Warning: {text}", err=True))  # of each fold once
+            warnings.showwarning = lambda message, *_, **__: said(in_a_line(str(message)))
             try:
                 found = super().invoke(context)
                 if sys.stdout is not None:

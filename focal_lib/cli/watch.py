@@ -7,8 +7,6 @@ tail -f outcomes.jsonl | focal watch -
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,50 +58,38 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: Any
         check_folder(state.parent)
         check_target(state, path)
     store = WatchState(state, **{name: options.pop(name) for name in CalibrationWatch.OPTIONS if name in options})
-    of_file, said = path.is_file() and str(path) != "-", store.watch.alarm
+    of_file = path.is_file() and str(path) != "-"
     lines = OutcomeLines(path.name if of_file else "standard input", **options)
-    digest, new, low, parts = hashlib.sha256(f"{path.resolve()}\0".encode()), 0, 0, []
+    digest, new, low, said = hashlib.sha256(f"{path.resolve()}\0".encode()), 0, 0, store.watch.alarm
     with click.open_file(str(path), "rb") as stream:
+        parts = lines.read(lines_of(stream, digest.update))
         try:
-            for part in lines.read(lines_of(stream, digest.update)):
-                if of_file:
-                    parts.append(part)
-                if of_file or not len(part[0]):
-                    continue
-                low += int((part[0] < 0.5).sum())
-                new += store.count(part, lines.of)
-                if store.watch.alarm and not said:
+            for part in [[np.concatenate(own) for own in zip(*parts, strict=True)]] if of_file else parts:
+                found = store.count(part, lines.of, digest.hexdigest() if of_file else "")
+                new, low = new + found, low + int((part[0] < 0.5).sum())
+                if store.watch.alarm and not (said or of_file):
                     click.echo(store.watch.words)
                     said = True
         except KeyboardInterrupt:  # how one ends a pipe that does not end
             if of_file:
                 raise
-    if parts := [part for part in parts if len(part[0])]:
-        confidence, correct, ids = zip(*parts, strict=True)
-        whole = np.concatenate(confidence), np.concatenate(correct), list(chain(*ids))
-        new, low = store.count(whole, lines.of, digest.hexdigest()), int((whole[0] < 0.5).sum())
     own = store.watch
     if not (new or lines.late or own.steps):
         raise ValueError("there must be samples to look at. Got none.")
-    low = low if lines.of == "confidence" and own.alarm else 0
-    click.echo("\n".join((own.words, *_told_besides(own.alarm, own.steps, new, low, lines, state))))
-    context.exit(1 if own.alarm else 0)
-
-
-def _told_besides(alarm: bool, steps: int, new: int, low: int, lines: Any, state: Path | None) -> Iterator[str]:
-    """Notes on the number of new samples, on dubious confidences, and on what to do after an alarm."""
-    if new < steps:
-        yield f"{new:,} of the {steps:,} samples are new."
+    click.echo(own.words)
+    if new < own.steps:
+        click.echo(f"{new:,} of the {own.steps:,} samples are new.")
     if lines.late:
         again = "" if lines.key else ", with --id so that others do not count twice"
-        yield f"Left out, without an outcome so far: {lines.late:,}. Give them again when it is there{again}."
+        click.echo(f"Left out, without an outcome so far: {lines.late:,}. Give them again when it is there{again}.")
     if lines.unused:
-        yield f"Columns that were left alone: {', '.join(lines.unused)}."
-    if low:
-        yield (
+        click.echo(f"Columns that were left alone: {', '.join(lines.unused)}.")
+    if own.alarm and low and lines.of == "confidence":
+        click.echo(
             f"{low:,} of {new:,} confidences are below 0.5, as that of a predicted class is not where there are two: "
             "probabilities of the positive class go with a column label, and --scores."
         )
-    if alarm:
+    if own.alarm:
         where = f"; then watch anew, with another --state than {state.name}" if state is not None else ""
-        yield f"Next: calibrate again, on samples of late (focal calibrate){where}."
+        click.echo(f"Next: calibrate again, on recent samples (focal calibrate){where}.")
+    context.exit(1 if own.alarm else 0)

@@ -451,6 +451,15 @@ def _sum_cells(edges: np.ndarray, p: np.ndarray, *values: np.ndarray) -> np.ndar
     """Sum each array of values (m, K) in every class and bin of p (m, K): (arrays, K n_bins)."""
     n_bins, classes = len(edges) + 1, p.shape[1]
     sums, rows = np.zeros((len(values), n_bins * classes)), max(_AT_ONCE // classes, 4 * n_bins)
+    if len(p) < n_bins:  # fewer than cells: nearly all are in the first bin
+        row, k = np.nonzero(_width_index(p, edges))
+        cells = n_bins * k + _width_index(p[row, k], edges)
+        for total, each in zip(sums, values, strict=True):
+            np.add.at(total, cells, each[row, k])
+            lowest = each.copy()
+            lowest[row, k] = 0
+            total[::n_bins] = lowest.sum(0)
+        return sums
     first = np.tile(n_bins * np.arange(classes), (min(rows, len(p)), 1))  # broadcasting one row is far slower
     for start in range(0, len(p), rows):
         some = slice(start, start + rows)

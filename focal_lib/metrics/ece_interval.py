@@ -204,7 +204,7 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     few = bool((variance < 1).any())
     unseen = float(-2 * np.log((1 - level) / 2)) / gaps.n / classes if few else 0.0
     if classes == 2 or not errors.any():
-        counted, order = classes - first, np.lexsort((errors, np.abs(means)))  # not that of the classes
+        counted, order = classes - first, np.lexsort((errors, _ranks(np.abs(means))))  # not that of the classes
         means, errors = means[order], errors[order]
         found = _invert(lambda size: size.sum(-1) / counted, means, errors, level, sums=True)
         found = replace(found, estimate=estimate)
@@ -212,6 +212,13 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     ends = bound_sum(means * gaps.n, (errors * gaps.n) ** 2, level)
     low, high, debiased = (min(1.0, end / gaps.n / classes) for end in ends)
     return Interval(estimate, low, min(1.0, high + unseen), "bounds", level, debiased=debiased)
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """The rank of each of some values >= 0, (n,), the same for values that differ by rounding."""
+    order, found = values.argsort(), np.empty(len(values), dtype=np.int64)
+    found[order] = np.cumsum(np.diff(values[order], prepend=0.0) > 1e-9 * values.max(initial=0.0))
+    return found
 
 
 def _sum_of_gaps(

@@ -148,11 +148,13 @@ def observed_expected(
     (0.5, 0.24, 0.92)
     """
     p, y = checked_event(probs, labels, "observed_expected")
+    if not p.any():
+        raise ValueError("probs must not all be 0. Got no expected event.")
     return observed_expected_of(p, y, level=level, design=checked_design(len(p), weights, groups))
 
 
 def observed_expected_of(p: np.ndarray, y: np.ndarray, *, level: float = 0.95, design: Design = PLAIN) -> Interval:
-    """`observed_expected` of probabilities (n,) and outcomes (n,), 0 or 1.
+    """`observed_expected` of probabilities (n,) and outcomes (n,), 0 or 1; infinite where all are nearly 0.
 
     >>> observed_expected_of(np.full(4, 0.5), np.array([1, 0, 0, 0])).estimate
     0.5
@@ -160,8 +162,9 @@ def observed_expected_of(p: np.ndarray, y: np.ndarray, *, level: float = 0.95, d
     design, p, y = design.counted(p, y)
     found = event_count(p, y, level=level, design=design)
     expected = float(found.weights @ p)
-    if expected == 0:
-        raise ValueError("probs must not all be 0. Got no expected event.")
+    if expected <= CLIP * len(p):
+        low, high = (end if np.isnan(end) else np.inf if end > 0 else 0.0 for end in (found.low, found.high))
+        return Interval(np.inf if found.events > 0 else np.nan, low, high, found.kind, level)
     return Interval(found.events / expected, found.low / expected, found.high / expected, found.kind, level)
 
 

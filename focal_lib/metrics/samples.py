@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -119,13 +120,6 @@ class Samples:
         return tuple(map(np.concatenate, zip(*columns, strict=True))), tuple(
             np.sum(parts, axis=0) for parts in zip(*sums, strict=True)
         )
-
-    def subsample(self, count: int) -> Samples:
-        """Fixed random subsample of `count` samples, in memory; self if there are fewer than twice as many."""
-        if len(self) < 2 * count:
-            return self
-        index = np.sort(np.random.default_rng(0).choice(len(self), count, replace=False))
-        return Samples(np.asarray(self.values[index]), np.asarray(self.labels[index]))
 
     def _of_blocks(self, work: Callable[..., Any], function: Callable[..., Any], *weights: np.ndarray) -> Sequence[Any]:
         """`work` on each block of a Dask array, or on all values as one block."""
@@ -244,10 +238,10 @@ def _collect(
                     f"{part.dtype} of shape {part.shape}."
                 )
             column[start : start + samples] = part
-        terms = [[np.asarray(part)] for part in sums]
         if start:
-            terms = [[total, *term] for total, term in zip(added, terms, strict=True)]
-        added = [np.sum(term, axis=0) for term in terms]  # integers and booleans in int64
+            added = [operator.iadd(total, part) for total, part in zip(added, sums, strict=True)]
+        else:
+            added = [np.sum([np.asarray(part)], axis=0) for part in sums]  # a copy; integers and booleans in int64
         start += samples
     return tuple(kept), tuple(added)
 

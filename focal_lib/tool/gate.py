@@ -171,7 +171,7 @@ def check(
     force: bool = False,
     **holds: Unpack[Holds],
 ) -> Check:
-    """Test whether the calibration error is at most `limit`, on samples that were not used in any fit.
+    r"""Test whether the calibration error is at most `limit`, on samples that were not used in any fit.
 
     Args:
         data: as for calibrate; of two sets the test set is used.
@@ -285,9 +285,9 @@ def _too_coarse(limit: float, rarer: float, what: str, whole: Part) -> str:
 def _of_event(p: np.ndarray, y: np.ndarray, design: Design, level: float) -> str:
     """' Expected 32.9 per cent, observed 9.62: the probabilities of class 1 are too high.'"""
     expected, observed = 100 * design.mean(p), 100 * design.mean(y)
-    if expected == 0:
-        return f" Expected 0 per cent, observed {observed:.3g}."
     ratio = observed_expected_of(p, y, level=level, design=design)
+    if not np.isfinite(ratio.estimate):
+        return f" Expected 0 per cent, observed {observed:.3g}."
     side = "too high on the whole" if ratio.high < 1 else "too low on the whole" if ratio.low > 1 else ""
     side = f": its probabilities are {side}" if side else ""
     span = "" if np.isnan(ratio.high) else f", interval {ratio.low:.2f} to {ratio.high:.2f}"
@@ -334,8 +334,12 @@ def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Par
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """Replace nan and enumerations, which JSON does not have."""
+    """Replace nan, infinity and enumerations, which JSON does not have."""
     return {
-        name: value.name.lower() if isinstance(value, Outcome) else None if value != value else value
+        name: value.name.lower()
+        if isinstance(value, Outcome)
+        else None
+        if isinstance(value, float) and not math.isfinite(value)
+        else value
         for name, value in values.items()
     }

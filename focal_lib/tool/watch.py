@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -20,15 +20,18 @@ import numpy as np
 
 from focal_lib.calibration.saved import json_checksum
 from focal_lib.metrics.e_process import BETS, Recent, block_factors, log_factors, log_wealth, of_extremes, overconfident
-from focal_lib.metrics.scores import top_label
-from focal_lib.tool.inputs.outcome_lines import Of, Outcomes, checked_outcomes
-from focal_lib.validation import check_number
+from focal_lib.metrics.scores import checked_samples, top_of_chunk
+from focal_lib.tool.inputs.outcome_lines import Of
+from focal_lib.validation import check_level, check_number
 
 _FORMAT = 3
 _CHUNK = 4096  # samples at once
 _LONGEST_BLOCK = 10_000
-_NO_STATE = "{} must be a state of focal watch: say another --state, which begins anew."
 _APPLICATION, _WAIT = 0x464F434C, 600.0  # SQLite's mark of whose file it is; seconds until another call is done
+
+
+class _Damaged(ValueError):
+    """No state, or one that was changed or cut."""
 
 
 class CalibrationWatch:
@@ -49,8 +52,8 @@ class CalibrationWatch:
         alarm_at: the sample, counted from 1, at which the alarm was raised; None without alarm.
 
     Raises:
-        ValueError: alpha not in (0, 1), resolution not in (0, 0.1], tolerance not in [0, 0.5), block not from 1 to
-            10,000.
+        ValueError: alpha not in (0, 1), resolution not in (0, 0.1], tolerance not in [0, 0.5), block not
+            from 1 to 10,000.
 
     Examples:
         >>> watch = CalibrationWatch(alpha=0.05)
@@ -74,22 +77,17 @@ class CalibrationWatch:
         block: int = 1,
         of: Of = "confidence",
     ) -> None:
-        self.alpha, self.resolution = check_number(alpha, "alpha"), check_number(resolution, "resolution")
-        self.tolerance, self.block, self.of = (
-            check_number(tolerance, "tolerance"),
-            int(check_number(block, "block")),
-            of,
-        )
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must lie in (0, 1). Got {alpha}.")
-        if not 0 < self.resolution <= 0.1:
+        check_level(alpha, "alpha")
+        if not 0 < check_number(resolution, "resolution") <= 0.1:
             raise ValueError(f"resolution must lie in (0, 0.1]. Got {resolution}.")
-        if not 0 <= self.tolerance < 0.5:
+        if not 0 <= check_number(tolerance, "tolerance") < 0.5:
             raise ValueError(f"tolerance must lie in [0, 0.5). Got {tolerance}.")
-        if not 1 <= block <= _LONGEST_BLOCK or self.block != block:
+        if not 1 <= check_number(block, "block") <= _LONGEST_BLOCK or block != int(block):
             raise ValueError(f"block must be a whole number from 1 to {_LONGEST_BLOCK:,}. Got {block}.")
         if of not in get_args(Of):
             raise ValueError(f"of must be one of {', '.join(get_args(Of))}. Got {of!r}.")
+        self.alpha, self.resolution, self.tolerance = float(alpha), float(resolution), float(tolerance)
+        self.block, self.of = int(block), of
         self.alarm_at: int | None = None
         self._blocks = 0
         self._open = np.zeros((2, 0))  # confidences and outcomes of the block that is not full yet
@@ -121,11 +119,10 @@ class CalibrationWatch:
         self._confidence += float(p.sum())
         self._correct += float(y.sum())
         p, y = np.concatenate([self._open, [p, y]], axis=1)
-        whole = len(p) - len(p) % self.block
-        self._open = np.stack([p[whole:], y[whole:]])
-        step = max(1, _CHUNK // self.block) * self.block
+        whole, step = len(p) - len(p) % self.block, max(1, _CHUNK // self.block) * self.block
         for start in range(0, whole, step):
-            self._update(p[start : min(start + step, whole)], y[start : min(start + step, whole)])
+            self._update(p[:whole][start : start + step], y[:whole][start : start + step])
+        self._open = np.stack([p[whole:], y[whole:]])
         return self.alarm
 
     def _update(self, confidence: np.ndarray, correct: np.ndarray) -> None:
@@ -154,12 +151,7 @@ class CalibrationWatch:
     @property
     def e_value(self) -> float:
         """Current evidence against calibration: 1 at the start; its mean is at most 1 for a calibrated model."""
-        return _exp(self._log_e)
-
-    @property
-    def largest_e_value(self) -> float:
-        """The largest e-value so far, which decides on the alarm."""
-        return _exp(self._largest)
+        return math.exp(min(self._log_e, 709))
 
     @property
     def p_value(self) -> float:
@@ -198,11 +190,10 @@ class CalibrationWatch:
             return "No samples yet."
         limit, event = 1 / self.alpha, self.of == "probability"
         if not self.alarm:
-            means = self._means(self._confidence, self._correct, self.steps)
             tolerance = f", tolerance {self.tolerance:g}" if self.tolerance else ""
             return (
                 f"No drift so far: e-value {self.e_value:.3g}, alarm at {limit:g}{tolerance}; {self.steps:,} samples, "
-                f"{means}."
+                f"{self._means(self._confidence, self._correct, self.steps)}."
             )
         by = f", by more than {self.tolerance:g}" if self.tolerance else ""
         found = (
@@ -245,10 +236,7 @@ class CalibrationWatch:
             for name, value in content.items():
                 setattr(found, name, np.array(value) if isinstance(value, list) else value)
         except (AttributeError, KeyError, TypeError, RecursionError, ValueError):
-            raise ValueError(
-                f"the state must be what a CalibrationWatch of format {_FORMAT} wrote. It was changed or cut, or is of "
-                "another version: begin anew."
-            ) from None
+            raise _Damaged(f"the state must be what a CalibrationWatch of format {_FORMAT} wrote") from None
         return found
 
 
@@ -286,20 +274,15 @@ class WatchState:
         try:
             db = self._db = self._db or sqlite3.connect(self._path or ":memory:", _WAIT, isolation_level=None)
             db.execute("BEGIN IMMEDIATE")
-            try:
+            with db:  # commits, or rolls back
                 self._load(db)
                 yield db
-                db.execute("COMMIT")
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
         except sqlite3.OperationalError as error:
             raise OSError(f"{name} must be a file that can be read and written. Got: {error}.") from None
-        except (sqlite3.DatabaseError, ValueError) as error:
-            if isinstance(error, ValueError) and not str(error).startswith("the state"):
-                raise
+        except (sqlite3.DatabaseError, _Damaged) as error:
             raise ValueError(
-                f"{_NO_STATE.format(name)} It is damaged, another, or of an earlier version: {error}."
+                f"{name} must be a state of focal watch: say another --state, which begins anew. It is damaged, "
+                f"another, or of an earlier version: {error}."
             ) from None
 
     def _load(self, db: sqlite3.Connection) -> None:
@@ -310,29 +293,30 @@ class WatchState:
             db.execute("CREATE TABLE seen (id TEXT PRIMARY KEY) WITHOUT ROWID")
             return
         if mark != _APPLICATION or db.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
-            raise ValueError("the state must be whole")
+            raise _Damaged("it is not whole")
         for (text,) in db.execute("SELECT content FROM state"):
             self.watch = CalibrationWatch.from_json(text)
-        for name, value in self._given.items():
-            if self.watch.steps and value != (own := getattr(self.watch, name)):
-                raise ValueError(
-                    f"{name} must be that of the watch so far, {own}. Got {value}: or say another --state."
-                )
+        for name, value in self._given.items() if self.watch.steps else ():
+            if value != (own := getattr(self.watch, name)):
+                raise ValueError(f"{name} must be that of the state, {own}. Got {value}: or say another --state.")
 
-    def count(self, outcomes: Outcomes, of: Of, batch: str = "") -> int:
+    def count(self, outcomes: Sequence[np.ndarray], of: Of, batch: str = "") -> int:
         """Add samples in their order; return how many were new.
 
         Args:
+            outcomes: confidences or probabilities (m,), 0 or 1 (m,), ids as text (m,).
             of: what the confidences are.
             batch: its name: one that was counted is not again. '' for none, as an id of '' is none.
         """
+        confidence, correct, ids = outcomes
+        if not len(ids):
+            return 0
         self._given["of"] = of
         with self._transaction() as db:
             if not self.watch.steps:
                 self.watch = CalibrationWatch(**self._given)
             if batch and not _is_new(db, f"batch {batch}"):
                 return 0
-            confidence, correct, ids = outcomes
             new = np.array([not own or _is_new(db, f"sample {own}") for own in ids], dtype=bool)
             if new.any():
                 self.watch.update(confidence[new], correct[new])
@@ -345,25 +329,13 @@ def _is_new(db: sqlite3.Connection, name: str) -> bool:
     return db.execute("INSERT OR IGNORE INTO seen VALUES (?)", (name,)).rowcount > 0
 
 
-def _checked(confidence: Any, correct: Any, of: Of) -> tuple[np.ndarray, np.ndarray]:
-    """Confidences and outcomes, (m,) each."""
+def _checked(confidence: Any, correct: Any, of: Of) -> Sequence[np.ndarray]:
+    """Confidences, or probabilities of the event, and outcomes, (m,) each."""
     p, y = np.asarray(confidence), np.asarray(correct)
-    if p.ndim not in (y.ndim, y.ndim + 1) or y.ndim > 1 or p.shape[: y.ndim] != y.shape:
-        raise ValueError(
-            "confidence and correct must be two numbers, (m,) and (m,), or with the probabilities of every class (K,) "
-            f"and a label, (m, K) and (m,). Got shapes {p.shape} and {y.shape}."
-        )
-    if y.ndim and not y.size:
-        raise ValueError("confidence and correct must not be empty. Got no samples.")
-    if p.ndim == y.ndim:
-        return checked_outcomes(np.atleast_1d(p), np.atleast_1d(y))
-    top = top_label(np.atleast_2d(p), np.atleast_1d(y))
-    if of == "confidence":
-        return top
-    if p.shape[-1] != 2:
-        raise ValueError(f"an event must have two probabilities, 1 - p and p. Got {p.shape[-1]}.")
-    return np.atleast_2d(p)[:, 1].astype(np.float64), np.atleast_1d(y).astype(np.float64)
-
-
-def _exp(value: float) -> float:
-    return math.exp(value) if value < 709 else math.inf
+    p, y = (p[None], y[None]) if y.ndim == 0 else (p, y)
+    samples = checked_samples(p, y.astype(np.int64) if y.dtype.kind == "f" and np.isin(y, (0, 1)).all() else y)
+    if p.ndim == 2 and of == "confidence":
+        return samples.gather(top_of_chunk)
+    if samples.classes > 2:
+        raise ValueError(f"an event must have two probabilities, 1 - p and p. Got {samples.classes}.")
+    return samples.gather(lambda p, y: (p[:, 1].astype(np.float64), y.astype(np.float64)))

@@ -12,6 +12,7 @@ import numpy as np
 
 from focal_lib.arrays import array_namespace, is_compiling, is_torch_array, to_numpy
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, is_sliced_as_it_is, plain_array, two_columns
+from focal_lib.calibration.logit_sets import raise_zeros
 from focal_lib.threads import few_threads
 from focal_lib.validation import check_logits
 
@@ -107,6 +108,7 @@ class Calibrator(Estimator):
     classes_: np.ndarray
     layout_: str = "classes"  # of the scores it is for, see focal_lib.tool.inputs.layouts; calibrate sets it
     given_: str = "logits"  # what calibrate was given; new scores are taken for the same
+    floor_: float | None = None  # what a probability of 0 is read as, see raise_zeros
     score_columns_: np.ndarray | None = None  # names in the table of calibrate; new tables are to have them
     class_names_: np.ndarray | None = None  # (K,) of the columns, where the file of calibrate had names
 
@@ -162,7 +164,7 @@ class Calibrator(Estimator):
         X = two_columns(X) if self.n_classes_ == 2 else X
         if hasattr(X, "map_blocks"):
             return X.rechunk({1: -1}).map_blocks(self._of_block, meta=np.empty((0, 0), _width(X.dtype)))
-        wide = self._checked(X)
+        wide = raise_zeros(self._checked(X), self.floor_)
         if is_compiling():  # threads cannot be followed
             return self._log_probs(wide)
         with few_threads(math.prod(wide.shape)):
@@ -206,7 +208,11 @@ class Calibrator(Estimator):
             ImportError: torch is not installed.
         """
         self._check_is_fitted()
-        return self._module()
+        if self.floor_ is None:
+            return self._module()
+        from focal_lib.calibration.calibrators.torch_module import FlooredModule
+
+        return FlooredModule(self._module(), self.floor_)
 
     def _check_options(self) -> None:
         """Raise ValueError for an invalid option."""

@@ -7,6 +7,7 @@ written in the log-odds of the top class.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -101,3 +102,14 @@ class EnsembleTemperatureModule(nn.Module):
         scaled, plain, uniform = self.weights.to(logits.dtype)
         by_temperature = torch.softmax(logits / self.temperature.to(logits.dtype), -1)
         return scaled * by_temperature + plain * torch.softmax(logits, -1) + uniform / logits.shape[-1]
+
+
+class FlooredModule(nn.Module):
+    """logits (..., K) -> those of probabilities of at least the floor -> the module, (..., K)."""
+
+    def __init__(self, module: nn.Module, floor: float) -> None:
+        super().__init__()
+        self.module, self.least = module, math.log(floor)
+
+    def forward(self, logits: Tensor) -> Any:
+        return self.module(torch.log_softmax(logits, -1).clamp(min=self.least))

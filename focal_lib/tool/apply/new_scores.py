@@ -8,7 +8,7 @@ import numpy as np
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
-from focal_lib.calibration.logit_sets import Given, as_logits, is_missing
+from focal_lib.calibration.logit_sets import Given, as_logits, is_missing, raise_zeros
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.inputs.layouts import binary_logits, option_logits
 from focal_lib.tool.inputs.parts import as_array
@@ -86,5 +86,6 @@ def _of_options(calibrator: Calibrator, logits: np.ndarray) -> np.ndarray:
     """Probabilities of options: temperatures treat all columns alike, so their number may differ from fit."""
     if not isinstance(calibrator, MappedCalibrator):
         raise ValueError(f"a calibrator of options must be of temperatures. Got {type(calibrator).__name__}.")
-    found = np.exp(focal_log_probs(logits / calibrator.temperature_, calibrator.gamma_))
+    raised = raise_zeros(logits, calibrator.floor_)
+    found = np.exp(focal_log_probs(raised / calibrator.temperature_, calibrator.gamma_))
     return np.where(is_missing(logits), 0.0, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.logit_sets import LogitSet, slices_of
+from focal_lib.calibration.logit_sets import LogitSet, in_order, raise_zeros, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
 from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.by_name import EVENT_METRICS, METRICS
@@ -176,7 +177,8 @@ def cross_fit(
     if folds > most:
         raise ValueError(f"folds must be at most {most}, the samples of the most frequent class. Got {folds}.")
     if second < 2:
-        raise ValueError(f"two classes must have at least 2 samples each for folds. Got {second} of the second.")
+        came = f"{second} of the second" if second else f"only class {whole.labels[0]}"
+        raise ValueError(f"two classes must have at least 2 samples each for folds. Got {came}.")
     refuse_counting_samples(methods, whole.weights)
     cuts = _cuts(whole, folds, seed)
     parts = [(_fitted(methods, whole.take(fit), before_fit), whole.take(test)) for fit, test in cuts]
@@ -188,7 +190,11 @@ def _cuts(whole: LogitSet, folds: int, seed: int) -> list[tuple[np.ndarray, np.n
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     if whole.groups is None:
-        return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(whole.labels, whole.labels))
+        order = in_order(whole)
+        with warnings.catch_warnings():  # of a class that is not in every fold
+            warnings.simplefilter("ignore", UserWarning)
+            parts = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(order, whole.labels[order]))
+        return [(order[fit], order[test]) for fit, test in parts]
     if folds > (groups := len(np.unique(whole.groups))):
         raise ValueError(f"folds must be at most {groups}, the groups. Got {folds}.")
     splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
@@ -203,12 +209,13 @@ def _fitted(
 ) -> dict[Method, Calibrator]:
     from sklearn.base import clone
 
-    fits = {}
+    fits, logits = {}, raise_zeros(data.logits, data.floor)
     for method, calibrator in methods.items():
         if before_fit is not None:
             before_fit(method)
         weighted = {} if data.weights is None else {"sample_weight": data.weights}
-        fits[method] = clone(calibrator).fit(data.logits, data.labels, **weighted)
+        fits[method] = clone(calibrator).fit(logits, data.labels, **weighted)
+        fits[method].floor_ = data.floor
     return fits
 
 
@@ -329,6 +336,7 @@ def _mean(values: np.ndarray, design: Design, possible: tuple[float, float], res
         return Interval(design.mean(values), np.nan, np.nan)
     if not design.is_plain:
         return _widened(design.mean_interval(values), possible)
+    values = np.sort(values)  # resamples do not depend on the order of the samples
     affordable = int(max(50, min(resamples, _DRAWN // len(values))))
     draws = bootstrap_draws(lambda index: values[index].mean(-1), len(values), resamples=affordable, seed=seed)
     return _widened(draws, possible)

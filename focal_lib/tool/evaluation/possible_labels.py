@@ -39,6 +39,7 @@ BETWEEN = (  # from less to more certain than r, on to p, from more to less cert
     *((0.0, 1.0), (0.0, 1.5), (0.0, 4.0), (0.0, 1.0), (0.0, 0.75), (0.0, 0.5)),
 )
 _EXCLUDED = 1e150  # stands for the infinite loss of a label that a model excludes
+_FAR = 1e6  # losses are taken relative to one that is not so large
 _FEWEST = 3.0  # errors to be expected, so that something is known
 _ENOUGH = 50.0  # errors that need no labels but those that were seen
 _STEPS = 20  # of an interpolation
@@ -53,9 +54,9 @@ def moments_of_scores(log_p: np.ndarray, weights: np.ndarray | None = None) -> n
         log_p: (m, K).
         weights: (m,), of the samples.
     """
-    p = np.exp(log_p)
-    brier = total(p * p) - 2 * p + 1
-    return _moments((a * log_p for a in SHARPENED), -log_p, brier, log_p.argmax(-1), weights)
+    p, powers = np.exp(log_p), _quarter(log_p)
+    candidates = (_power(powers, a) for a in SHARPENED)
+    return _moments(candidates, -log_p, 1 + total(p * p)[:, 0], p, log_p.argmax(-1), weights)
 
 
 def moments_of_differences(log_p: np.ndarray, log_r: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
@@ -68,32 +69,62 @@ def moments_of_differences(log_p: np.ndarray, log_r: np.ndarray, weights: np.nda
         weights: (m,), of the samples.
     """
     p, r = np.exp(log_p), np.exp(log_r)
-    brier = total(p * p - r * r) - 2 * (p - r)
     loss = np.zeros_like(log_p)
     np.subtract(log_r, log_p, out=loss, where=log_r != log_p)  # both -inf differ by 0
-    # log r^a p^b, also where one is 0
-    products = (b * log_p if a == 0 else a * log_r if b == 0 else a * log_r + b * log_p for a, b in BETWEEN)
-    return _moments(products, loss, brier, log_p.argmax(-1), weights)
+    of_p, of_r = _quarter(log_p), _quarter(log_r)
+
+    def between(a: float, b: float) -> np.ndarray:
+        if a and b:  # relative to their own largest, both may underflow
+            log_q = a * log_r + b * log_p
+            return np.exp(log_q - largest(log_q))
+        return _power(of_r, a) if a else _power(of_p, b)
+
+    pairs = list(dict.fromkeys(BETWEEN))  # some stand twice on the path
+    brier = total(p * p - r * r)[:, 0]
+    found = _moments((between(*pair) for pair in pairs), loss, brier, p - r, log_p.argmax(-1), weights)
+    return found[[pairs.index(pair) for pair in BETWEEN]]
+
+
+def _quarter(log_p: np.ndarray) -> dict[float, np.ndarray]:
+    """(p over its largest)^(1/4), (m, K), the only exponential: `_power` adds products of it."""
+    return {0.25: np.exp(0.25 * (log_p - largest(log_p)))}
+
+
+def _power(found: dict[float, np.ndarray], a: float) -> np.ndarray:
+    if a not in found:
+        half = 0.25 * (a // 0.5)
+        found[a] = _power(found, half) * _power(found, a - half)
+    return found[a]
 
 
 def _moments(
-    log_q: Iterable[np.ndarray], loss: np.ndarray, brier: np.ndarray, top: np.ndarray, weights: np.ndarray | None
+    powers: Iterable[np.ndarray],
+    loss: np.ndarray,
+    brier: np.ndarray,
+    twice: np.ndarray,
+    top: np.ndarray,
+    weights: np.ndarray | None,
 ) -> np.ndarray:
-    """For each log q (m, K), up to a constant, what moments_of_scores says; losses by label, top: the predicted one."""
+    """For each q (m, K), up to a factor, what moments_of_scores says.
+
+    Args:
+        loss: (m, K), by label.
+        brier, twice: (m,) and (m, K); the Brier score of label k is brier - 2 twice_k.
+        top: (m,), the predicted label.
+    """
     w = np.ones(len(loss)) if weights is None else weights
-    losses = np.clip(loss, -_EXCLUDED, _EXCLUDED)
-    middle = np.median(losses, axis=-1)  # near it nothing cancels
-    losses = losses - middle[:, None]
-    squares, found = (losses * losses * (w * w)[:, None]).ravel(), []
-    for one in log_q:
-        q = np.exp(one - largest(one))
-        q /= total(q)
-        wrong = 1 - q[label_index(top)][:, 0]
-        mean = w * np.einsum("ij,ij->i", q, losses)
-        variance = max(0.0, float(np.dot(q.ravel(), squares) - np.dot(mean, mean)))
-        of_brier = float(w @ np.einsum("ij,ij->i", q, brier))
+    losses, at = np.clip(loss, -_EXCLUDED, _EXCLUDED), label_index(top)
+    start = np.clip(losses[at], -_FAR, _FAR)  # near the loss of the likely labels nothing cancels
+    losses -= start
+    squares, found = losses * losses, []
+    for q in powers:
+        share = 1 / total(q)[:, 0]
+        wrong = 1 - share * q[at][:, 0]
+        mean = w * share * np.einsum("ij,ij->i", q, losses)
+        variance = float(w * w * share @ np.einsum("ij,ij->i", q, squares) - mean @ mean)
+        of_brier = float(w @ (brier - 2 * share * np.einsum("ij,ij->i", q, twice)))
         of_errors = float(w * w @ (wrong * (1 - wrong)))
-        found.append([float(mean.sum() + w @ middle), of_brier, float(w @ wrong), variance, of_errors])
+        found.append([float(mean.sum() + w @ start[:, 0]), of_brier, float(w @ wrong), max(0.0, variance), of_errors])
     return np.array(found)
 
 

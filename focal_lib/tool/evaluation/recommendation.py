@@ -5,7 +5,7 @@ without it where it is. So a temperature is the default. The logits as given are
 NLL of the held-out samples, and these hold enough errors to tell. A richer method is recommended if by the lower end
 of the simultaneous interval it gains a relevant amount of the NLL or Brier score over that, and loses in neither by
 the estimates. Then a method that is shown to be miscalibrated gives way to one that is not, where that costs nothing by
-the estimates. An ECE does not decide: a constant prediction can have an ECE of 0.
+the estimates, of enough errors. An ECE does not decide: a constant prediction can have an ECE of 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from focal_lib.tool.evaluation.comparison import PROPER, Evaluation
 
 RELEVANT = 0.005  # share of the reference's score
 OFF = 0.05  # size of the test of calibration
-_ERRORS = 10  # samples, or groups, with an error, below which the logits as given are not left alone
+_ERRORS = 10  # samples, or groups, with an error: with fewer, estimates do not decide against a temperature
 _NAMES = {"nll": "NLL", "brier": "Brier score"}
 
 
@@ -150,14 +150,15 @@ class _Table:
         return int(wrong.sum()) if groups is None else len(np.unique(groups[wrong]))
 
     def calibrated_instead(self, kept: Method, methods: list[Method]) -> Advice | None:
-        """Another method that is not shown to be off where the kept one is, if both its scores are no larger."""
-        p = self.evaluation.calibration_p(kept)
-        if not p < OFF:
+        """Another method that is not shown to be off where the kept one is, if both its scores are no larger.
+
+        None where there are too few errors for either score to tell.
+        """
+        if self.errors < _ERRORS or not (p := self.evaluation.calibration_p(kept)) < OFF:
             return None
         scores, mean = self.evaluation.scores, self.evaluation.design.mean
         value = {m: [mean(of(scores[m])) for of in PROPER.values()] for m in methods}
         no_worse = [m for m in methods if m != kept and all(a <= b for a, b in zip(value[m], value[kept], strict=True))]
-        no_worse = [m for m in no_worse if m != AS_GIVEN or self.errors >= _ERRORS]
         for method in sorted(no_worse, key=lambda m: value[m][0]):
             if (own := self.evaluation.calibration_p(method)) >= OFF:
                 use = "Leave the logits as they are" if method == AS_GIVEN else f"Use {method.label}"
@@ -181,8 +182,9 @@ class _Table:
 
     def estimated(self, first: Method) -> str:
         """Why the simplest method is recommended, although no gain is shown."""
-        falls = " and ".join(g.moves() for g in self.gains(first, AS_GIVEN))
-        why = "which is not shown, but it costs less than it may save"
+        gains, too_few = self.gains(first, AS_GIVEN), f"of {self.errors} errors, too few to tell"
+        falls = " and ".join(g.moves() for g in gains)
+        why = f"{'which is not shown' if gains[0].gain > 0 else too_few}, but it costs less than it may save"
         return f"by the estimates {falls}, {why}; {self.changes(first)}"
 
     def changes(self, method: Method) -> str:

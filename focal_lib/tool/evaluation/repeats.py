@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from focal_lib.arrays import label_index, largest, log_softmax
-from focal_lib.calibration.logit_sets import LogitSet, is_missing
+from focal_lib.calibration.logit_sets import LogitSet, row_numbers
 from focal_lib.metrics.samples import Samples
 
 FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far
@@ -25,7 +25,8 @@ _MIXED = 0.1  # of the groups with right and wrong predictions that are expected
 def group_copies(data: LogitSet) -> LogitSet:
     """The set with the copies of a row as one group, and a note, if it has copies and no groups of its own.
 
-    Copies of one sample are no further evidence: intervals that take them for independent are too narrow.
+    Copies of one sample are no further evidence: intervals that take them for independent are too narrow. Rows whose
+    logits differ by a constant are equal.
 
     >>> logits, labels = np.random.default_rng(0).normal(size=(150, 4)), np.arange(150) % 4
     >>> found = group_copies(LogitSet(np.tile(logits, (10, 1)), np.tile(labels, 10)))
@@ -34,39 +35,55 @@ def group_copies(data: LogitSet) -> LogitSet:
     """
     if data.groups is not None:
         return data
-    rows, confidence, correct = _rows(data)
-    row, count = np.unique(rows, return_inverse=True, return_counts=True)[1:]
-    copied = int(count[count > 1].sum())
-    if copied <= max(2, _SOME * len(data)) or not _are_copies(row, confidence, correct):
-        return data
-    note = f"The {len(data):,} rows are {len(count):,} different ones: copies of a sample count as one group."
-    return replace(data, groups=row.astype(np.int64), notes=(*data.notes, note))
+    top = _top(data)
+    for decimals in _decimals(data):
+        row, count = np.unique(row_numbers(data, decimals), return_inverse=True, return_counts=True)[1:]
+        copied = int(count[count > 1].sum())
+        if copied > max(2, _SOME * len(data)) and _are_copies(row, *top):
+            note = f"The {len(data):,} rows are {len(count):,} different ones: copies of a sample count as one group."
+            return replace(data, groups=row.astype(np.int64), notes=(*data.notes, note))
+    return data
+
+
+def _decimals(data: LogitSet) -> tuple[int, None]:
+    """Decimals by which rows are compared: so that a constant added to the logits does not matter, and as they are."""
+    return 9 if data.logits.dtype.itemsize >= 8 else 4, None
 
 
 def in_common(validation: LogitSet, test: LogitSet) -> str:
-    """Check for test samples among those to fit on: '' or a sentence.
+    """Check for test samples among those to fit on: '' or a sentence."""
+    confidence, correct = (np.concatenate(both) for both in zip(_top(validation), _top(test), strict=True))
+    found = (_in_common(validation, test, (confidence, correct), decimals) for decimals in _decimals(test))
+    return next(filter(None, found), "")
 
-    Two samples that tie by chance, such as those of trees, are as often of one set as of both. Samples that stand in
-    both sets tie across more often, or are copies.
+
+def _in_common(validation: LogitSet, test: LogitSet, top: tuple[np.ndarray, np.ndarray], decimals: int | None) -> str:
+    """In-common rows of so many decimals.
+
+    Samples that tie by chance, such as those of trees, are as often of one set as of both: of t samples with equal
+    scores and labels a binomial number is of the test set. Samples that stand in both sets tie across more often.
     """
-    (seen, *more), (asked, *others) = _rows(validation), _rows(test)
-    row = np.unique(np.r_[seen, asked], return_inverse=True)[1]
-    first, second = (np.bincount(part, minlength=row.max() + 1) for part in (row[: len(seen)], row[len(seen) :]))
+    n, numbers = len(validation), [row_numbers(data, decimals) for data in (validation, test)]
+    row = np.unique(np.concatenate(numbers), return_inverse=True)[1]
+    first, second = (np.bincount(part, minlength=row.max() + 1) for part in (row[:n], row[n:]))
     common = int(second[first > 0].sum())
-    if common <= max(2, _SOME * len(asked)):
+    if common <= max(2, _SOME * len(test)):
         return ""
-    across = int(((first == 1) & (second == 1)).sum())
-    within = int((first + second == 2).sum()) - across
-    part = len(seen) / len(row)
-    share = 2 * part * (1 - part)  # of two samples that tie by chance, how often they are of different sets
-    beyond = across > (across + within) * share + FAR * np.sqrt((across + within) * share * (1 - share))
-    confidence, correct = (np.r_[one, other] for one, other in zip(more, others, strict=True))
-    distinct = max(first.max(), second.max()) == 1  # within each set
-    if not distinct and not beyond and not _are_copies(row, confidence, correct):
+    result = "what is measured on them is not what new samples would show."
+    if max(first.max(), second.max()) == 1 or _are_copies(row, *top):  # distinct within each set, or copies
+        return f"{common:,} of {len(test):,} test samples stand among those to fit on, too: {result}"
+    cell = np.unique(row * validation.classes + np.r_[validation.labels, test.labels], return_inverse=True)[1]
+    first, second = (np.bincount(part, minlength=cell.max() + 1).astype(float) for part in (cell[:n], cell[n:]))
+    tied = first + second > 1
+    across, t, both = (first * second)[tied], (first + second)[tied], n * len(test) / len(row) ** 2
+    pairs = t * (t - 1) * both
+    variance = pairs * (t - 1 + both * (6 - 4 * t))
+    if ((across - pairs) / variance).sum() <= FAR * np.sqrt((1 / variance).sum()):
         return ""
+    equal = int(second[first > 0].sum())
     return (
-        f"{common:,} of {len(asked):,} test samples stand among those to fit on, too: what is measured on them is not "
-        "what new samples would show."
+        f"Some test samples stand among those to fit on, too: {equal:,} of {len(test):,} have the scores and the label "
+        f"of one, more than tie by chance, and {result}"
     )
 
 
@@ -93,14 +110,12 @@ def _are_copies(row: np.ndarray, confidence: np.ndarray, correct: np.ndarray) ->
     return mixed <= _MIXED * expected and float(scipy.stats.poisson.cdf(mixed, expected)) < rare
 
 
-def _rows(data: LogitSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A number for each row of scores, equal for equal rows, its confidence, and whether it is right: (n,) each."""
-    weights = np.random.default_rng(0).normal(size=data.classes)
+def _top(data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
+    """Confidence of each sample, and whether its prediction is right, (n,) each."""
 
     def chunk(z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
-        number = (np.where(is_missing(z), 0.0, z) * weights).sum(-1)  # not by BLAS: where a row lies, it rounds so
         top = largest(log_softmax(z))
-        return number, np.exp(top[:, 0]), (z[label_index(y)] == largest(z))[:, 0].astype(np.float64)
+        return np.exp(top[:, 0]), (z[label_index(y)] == largest(z))[:, 0].astype(np.float64)
 
-    number, confidence, correct = Samples(data.logits, data.labels).gather(chunk)
-    return number, confidence, correct
+    confidence, correct = Samples(data.logits, data.labels).gather(chunk)
+    return confidence, correct

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from focal_lib.arrays import label_index, largest, log_softmax, total
-from focal_lib.calibration.logit_sets import Given, LogitSet, is_missing, rounding_of
+from focal_lib.calibration.logit_sets import NOTHING, Given, LogitSet, is_missing, rounding_of
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.samples import Parts, Samples
 from focal_lib.tool.evaluation.repeats import FAR, in_common
@@ -29,7 +29,6 @@ _LOOKED_AT = 100_000  # samples of a set whose columns are looked at
 _AT_FIRST = 1000  # of them, which tell most columns of whole numbers from others
 _ENOUGH = 20  # samples, from which a column can be seen to count them, or to be the label or the prediction
 _WHOLE = 50  # samples, from which whole numbers are no chance, even where steps of one half are rounded to
-_NOTHING = -87.3  # logits of probabilities up to here were 0, and read as 1.2e-38
 _HUNDRED = 5.0  # how far a sum of percentages, each rounded to a whole one, may be off
 
 
@@ -45,13 +44,12 @@ def find_suspicions(
         one_set: whether the two are the same set or parts of one.
         fitted: whether a method will be fitted, which needs at least one misclassified sample.
     """
-    options = validation.layout == "options"
-    no_class = "" if options else _no_class(validation)
-    found = [no_class, "" if options else _of_numbers(validation, given)]
-    if not no_class:  # else what a pairing says is of other classes than there are
+    found = [] if validation.layout == "options" else [_no_class(validation), _of_numbers(validation, given)]
+    no_logits = any(found)  # of which a pairing says nothing that is so of the model
+    if not no_logits:
         found.append(_of_pairing(validation, fitted=fitted))
     if not one_set:
-        if not no_class and (words := _of_pairing(test)):
+        if not no_logits and (words := _of_pairing(test)):
             found.append(f"Of the test set: {words[0].lower()}{words[1:]}")
         found += [in_common(validation, test), _groups_in_common(validation, test)]
     if fitted:  # a check of the top label does not see it
@@ -69,8 +67,8 @@ def find_cautions(validation: LogitSet, test: LogitSet, given: Given) -> list[st
     if not shown:
         return []
     return [
-        f"{shown} had probability 0, which is read as 1.2e-38, a log-loss of 87: no temperature repairs that, and few "
-        "such labels decide a fit and the NLL. If small probabilities were lost, give the logits."
+        f"{shown} had probability 0, as given a log-loss of 87 each (1.2e-38): they decide the NLL as given. If small "
+        "probabilities were lost, give the logits."
     ]
 
 
@@ -349,7 +347,7 @@ def _like_percentages(z: np.ndarray, labels: np.ndarray) -> bool:
 def _labels_of_nothing(data: LogitSet, given: Given) -> int:
     if given != "probs":
         return 0
-    return sum(Samples(data.logits, data.labels).map(lambda z, y: int(np.count_nonzero(z[label_index(y)] < _NOTHING))))
+    return sum(Samples(data.logits, data.labels).map(lambda z, y: int(np.count_nonzero(z[label_index(y)] < NOTHING))))
 
 
 def _rounded(data: LogitSet, given: Given) -> str:
@@ -357,7 +355,7 @@ def _rounded(data: LogitSet, given: Given) -> str:
     if not (count := _labels_of_nothing(data, given)):
         return ""
     z = _looked_at(data)
-    rounding = rounding_of(np.where(z < _NOTHING, 0.0, np.exp(np.minimum(z, 0.0))))
+    rounding = rounding_of(np.where(z < NOTHING, 0.0, np.exp(np.minimum(z, 0.0))))
     if rounding is None:
         return ""
     return (

@@ -289,6 +289,7 @@ def binary_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
 def _zeros_and_ones(labels: np.ndarray, name: str) -> np.ndarray:
     if found := sorted(set(np.unique(labels).tolist()) - {0, 1}):
         remedy = ": give (labels + 1) // 2" if found == [-1] and not (labels == 0).any() else ""
+        remedy = ": give labels - 1" if found == [2] and not (labels == 0).any() else remedy
         if not remedy and len(found) == 1 and found[0] < 0:
             remedy = f"; where {found[0]} means none, --ignore-index {found[0]} leaves these samples out"
         raise ValueError(f"{name} of one score each must be 0 or 1, 1 for the positive class{remedy}. Got {found[0]}.")
@@ -409,7 +410,7 @@ _LAID_OUT: dict[Layout, Callable[[np.ndarray, np.ndarray, Reading, str], _Found]
 
 def _with_columns(found: _Found, part: Part, shape: tuple[int, ...], what: str) -> LogitSet:
     n, names, slice_names = shape[0], part.class_names, None
-    columns: dict[str, np.ndarray] = {}
+    columns: dict[str, Any] = {}
     for name, values in (("groups", part.groups), ("slices", part.slices)):
         if values is not None and values.shape != (n,):
             raise ValueError(f"{what}{name} must have shape (n,) = ({n},). Got {values.shape}.")

@@ -7,15 +7,13 @@ summed log-likelihoods, as in the metric acc; for acc_norm divide them by the le
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from focal_lib.calibration.memory import require_memory
-from focal_lib.tool.inputs.archives import require_file
 from focal_lib.tool.inputs.parts import Column, Part, in_words
+from focal_lib.tool.inputs.table_formats import objects_of
 
 _AMISS = 0.01  # of the questions may be told otherwise by their own acc: ties
 
@@ -58,26 +56,16 @@ def scores_of_samples(path: Path) -> list[list[float]]:
 
 def _questions(path: Path) -> Iterator[tuple[dict[str, Any], list[float], str]]:
     """Yield, for each line, the object, the log-likelihoods and a name for messages."""
-    require_memory(4 * require_file(path), path.name)
     seen, what = set(), ""
-    with path.open("rb") as stream:
-        for number, text in enumerate(stream, 1):
-            if not text.strip():
-                continue
-            what = f"line {number} of {path.name}"
-            try:
-                line = json.loads(text)
-            except (ValueError, RecursionError):
-                line = None
-            if not isinstance(line, dict):
-                raise ValueError(f"{what} must be a JSON object, as lm-evaluation-harness writes. It is not.")
-            question = line.get("doc_id")
-            if isinstance(question, list | dict):
-                raise ValueError(f"{what} must have a number or text as doc_id. Got {type(question).__name__}.")
-            if question is not None and question in seen:
-                raise ValueError(f"{what} must be a question of its own. Got doc_id {question} once more: one filter?")
-            seen.add(question)
-            yield line, _log_likelihoods(line, what), what
+    for number, line in objects_of(path):
+        what = f"line {number} of {path.name}"
+        question = line.get("doc_id")
+        if isinstance(question, list | dict):
+            raise ValueError(f"{what} must have a number or text as doc_id. Got {type(question).__name__}.")
+        if question is not None and question in seen:
+            raise ValueError(f"{what} must be a question of its own. Got doc_id {question} once more: one filter?")
+        seen.add(question)
+        yield line, _log_likelihoods(line, what), what
     if not what:
         raise ValueError(f"{path.name} must hold a question in each line. Got none.")
 

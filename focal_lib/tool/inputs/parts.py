@@ -93,7 +93,7 @@ def numbers_of_classes(labels: np.ndarray, names: Sequence[str] | None, what: st
     """Labels as numbers of columns; numbers stay, unless they are names of columns.
 
     Args:
-        labels: numbers, truth values or text, of any shape.
+        labels: numbers, as text, too, truth values or names, of any shape.
         names: of the columns, in order.
         what: the name of the labels, for messages.
 
@@ -116,6 +116,9 @@ def numbers_of_classes(labels: np.ndarray, names: Sequence[str] | None, what: st
         return _maybe_named_by_numbers(labels.astype(np.float64), names, what)
     codes, values = pd.factorize(_as_text(flat))  # an array of text would be as wide as its longest
     if names is None:
+        numbers = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
+        if (numbers == np.round(numbers)).all():  # '0' and '1', as a file of text has them
+            return numbers[codes].reshape(labels.shape)
         raise ValueError(
             f"{what} must be numbers where the columns have no names: 0 for the first class, 1 for the next; of one "
             f"column, 1 where it is the class, 0 where not. Got {flat[0]!s:.40}: or say their names with --class-names "

@@ -36,8 +36,8 @@ class Table:
     names: Sequence[str]
     index: Sequence[str] = ()
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.size = path, require_file(path)
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
+        self.path, self.size = path, require_file(path) if content is None else len(content)
 
     def read(self, wanted: Sequence[str], text: Container[str], either: Container[str] = ()) -> pd.DataFrame:
         """These columns, each of which the table must have once; there may be no rows.
@@ -66,25 +66,27 @@ class Table:
             )
 
 
-def open_table(path: Path) -> Table:
-    """The table of a csv, parquet or jsonl file.
+def open_table(path: Path, content: bytes | None = None, kind: str = "") -> Table:
+    """The table of a csv, parquet or jsonl file, or of the content of a csv or jsonl file.
 
     Raises:
         ValueError: another file, damage, no names of columns, too many of them.
         OSError: it cannot be read.
         ImportError: of parquet, pyarrow is not installed.
     """
-    return {".csv": _Csv, ".parquet": _Parquet, ".jsonl": _JsonLines}[path.suffix.lower()](path)
+    if (kind := kind or path.suffix.lower()) == ".parquet":
+        return _Parquet(path)
+    return {".csv": _Csv, ".jsonl": _JsonLines}[kind](path, content)
 
 
 # --- csv ------------------------------------------------------------------------------------
 
 
 class _Csv(Table):
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
+        super().__init__(path, content)
         require_memory(3 * self.size, f"{path.name} ({self.size / 1e6:,.0f} MB)")
-        self._content = content = path.read_bytes()
+        self._content = content = path.read_bytes() if content is None else content
         if b"\0" in content:
             encoding = ": save it as UTF-8" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
             raise ValueError(f"{path.name} must be text. Got a NUL byte at {content.index(0):,}{encoding}.")
@@ -252,26 +254,16 @@ def _holds_text(kind: Any) -> bool:
 
 
 class _JsonLines(Table):
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        require_memory(4 * self.size, f"{path.name} ({self.size / 1e6:,.0f} MB)")
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
+        super().__init__(path, content)
+        self._content = content
         self.names = list({name: None for _, row in self._rows() for name in row})
         self.refuse_many(len(self.names))
         if not self.names:
             raise ValueError(f"{path.name} must hold an object of JSON in each line. Got none.")
 
     def _rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        with self.path.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
-                if not line.strip():
-                    continue
-                try:
-                    found = json.loads(line)
-                except (ValueError, RecursionError):
-                    found = None
-                if not isinstance(found, dict):
-                    raise ValueError(f"line {number} of {self.path.name} must be an object of JSON. It is not.")
-                yield number, found
+        return objects_of(self.path, self._content)
 
     def place(self, sample: int) -> str:
         line = next((line for at, (line, _) in enumerate(self._rows()) if at == sample), 0)
@@ -289,3 +281,24 @@ class _JsonLines(Table):
                     )
                 values.append(str(value) if name in text and value is not None else value)
         return pd.DataFrame(found)
+
+
+def objects_of(path: Path, content: bytes | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the object of JSON in each line that is not blank, of a file or its content, with its number from 1.
+
+    Raises:
+        ValueError: no plain file, one that memory does not hold, or another line.
+    """
+    if content is None:
+        require_memory(4 * require_file(path), path.name)
+    with path.open("rb") if content is None else io.BytesIO(content) as stream:
+        for number, line in enumerate(stream, 1):
+            if not line.strip():
+                continue
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                found = None
+            if not isinstance(found, dict):
+                raise ValueError(f"line {number} of {path.name} must be an object of JSON. It is not.")
+            yield number, found

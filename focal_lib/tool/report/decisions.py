@@ -10,7 +10,7 @@ import pandas as pd
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet
-from focal_lib.metrics.net_benefit import NetBenefit, net_benefit_of
+from focal_lib.metrics.net_benefit import THRESHOLDS, NetBenefit, net_benefit_of
 from focal_lib.metrics.per_class import (
     ClassReliability,
     ConfidenceBand,
@@ -23,6 +23,7 @@ from focal_lib.metrics.risk_coverage import RiskCoverage, Threshold, risk_covera
 from focal_lib.metrics.samples import Samples
 from focal_lib.tool.evaluation.scoring import log_probs
 
+RARE = 0.1  # share of the rarer of two outcomes, below which answers are nearly all right that never expect it
 SHOWN_RISKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # of which those below the error are asked for
 
 
@@ -38,6 +39,8 @@ class Decisions:
         net_benefit: of acting on class 1, for a binary model; else None.
         class_names: names of the classes; numbers if there are none.
         caveats: what the bounds ignore, for data with weights, groups or folds.
+        is_rare: one of two outcomes has a share below 10 %: what is said is of acting on it, and thresholds of the net
+            benefit are halves and doubles of the share.
 
     Examples:
         >>> data = LogitSet(np.array([[0.0, 2.1972]] * 400), np.array([1, 1, 1, 0] * 100))
@@ -53,6 +56,7 @@ class Decisions:
     net_benefit: NetBenefit | None
     class_names: tuple[str, ...]
     caveats: tuple[str, ...] = ()
+    is_rare: bool = False
 
     def threshold_table(self) -> pd.DataFrame:
         """One row for each risk: certified threshold, coverage, observed risk and bound."""
@@ -85,7 +89,9 @@ class Decisions:
         return pd.DataFrame({name.replace("_", " "): getattr(self.net_benefit, name) for name in names})
 
     def sentences(self) -> list[str]:
-        """The certified thresholds, the worst classes and the caveats, in sentences."""
+        """The certified thresholds and worst classes, or of a rare event where to act; the caveats; in sentences."""
+        if self.is_rare and self.net_benefit is not None:
+            return [self._on_acting(self.net_benefit), *self.caveats]
         found, level = [], f"{100 * self.risk_coverage.level:g} %"
         for risk, t in self.thresholds.items():
             if t is not None:
@@ -101,6 +107,14 @@ class Decisions:
                 f"{' or '.join(none)} of the answers are wrong."
             )
         return [*found, self._on_classes(), *self.caveats]
+
+    def _on_acting(self, curve: NetBenefit) -> str:
+        gains, level = curve.threshold[curve.low > 0], f"{100 * curve.level:g} %"
+        acting = f"Acting by the probability of class {self.class_names[1]}, whose share is {curve.prevalence:.2%},"
+        if not len(gains):
+            return f"{acting} is shown to be better than always or never at none of the thresholds tried ({level})."
+        ends = dict.fromkeys(f"{t:.2g}" for t in (gains.min(), gains.max()))
+        return f"{acting} is better than always or never at thresholds of {' to '.join(ends)} ({level} intervals)."
 
     def _on_classes(self) -> str:
         p, level = self.per_class, f"{100 * self.per_class.level:g} %"
@@ -150,16 +164,26 @@ def decide(
     asked = [risk for risk in SHOWN_RISKS if risk < error][-3:] if risks is None else risks
     names = next((data.class_names for _, data in parts if data.class_names), None)
     positive = np.concatenate([p for _, p in found])
-    is_binary = predicted.classes == 2 and len(positive) > 1
+    is_binary, event = predicted.classes == 2 and len(positive) > 1, (predicted.label == 1).astype(float)
+    is_rare = is_binary and 0 < min(event.mean(), 1 - event.mean()) < RARE
+    thresholds = _around(float(event.mean())) if is_rare else THRESHOLDS
     return Decisions(
         risk_coverage=curve,
         thresholds={float(risk): curve.certified(risk) for risk in asked},
         per_class=class_reliability_of(predicted, level=level),
         confusion=confusion_by_confidence_of(predicted),
-        net_benefit=net_benefit_of(positive, (predicted.label == 1).astype(float), level=level) if is_binary else None,
+        net_benefit=net_benefit_of(positive, event, thresholds=thresholds, level=level) if is_binary else None,
         class_names=tuple(names or map(str, range(predicted.classes))),
         caveats=_caveats([data for _, data in parts]),
+        is_rare=is_rare,
     )
+
+
+def _around(share: float) -> list[float]:
+    """The share of the rarer outcome, halves and doubles of it, in two digits; of one that is common 1 minus these."""
+    rare = min(share, 1 - share)
+    found = [float(f"{rare * 2.0**k:.2g}") for k in range(-3, 10) if rare * 2.0**k <= 0.5]
+    return found if share == rare else [1 - t for t in found[::-1]]
 
 
 def _caveats(sets: Sequence[LogitSet]) -> tuple[str, ...]:

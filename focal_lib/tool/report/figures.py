@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _TEMPERATURES = np.geomspace(0.5, 2, 25)  # times that of temperature scaling; those of the fits are drawn as well
 _NUMBERS, _LEAST, _MOST = 200_000, 2000, 20_000  # logits, and samples, that the landscape is computed of
-_AT_ALL, _FEWEST = 4_000_000, 500  # beyond so many logits there are fewer samples, down to those
+_AT_ALL, _FEWEST = 2_000_000, 500  # beyond so many logits there are fewer samples, down to those
+_CLASSES = 10_000  # with more it would take longer than all else
 
 
 @contextmanager
@@ -126,10 +127,15 @@ def _surface(report: Report) -> _Surface:
     return _Surface(ece, every, np.union1d(gammas, own[:, 0]), np.union1d(temperatures, own[:, 1]), inside, outside)
 
 
+def has_landscape(report: Report) -> bool:
+    """Whether the page shows it: where gamma was fitted, or there are not too many classes."""
+    return report.fitted_on.classes <= _CLASSES or any(getattr(fit, "gamma_", 0) for fit in report.fits.values())
+
+
 def landscape(report: Report) -> Figure:
     """Adaptive ECE (equal mass) over gamma and temperature on the samples to fit on, with the fits marked."""
     found = _surface(report)
-    values = np.array([[found.ece.ece(gamma, t) for gamma in found.gammas] for t in found.temperatures])
+    values = np.array([found.ece.eces(found.gammas.tolist(), t) for t in found.temperatures])
     marks = {method.label: point for method, point in found.inside.items()}
     with _drawing() as plots:
         return plots.landscape(found.gammas, found.temperatures, values, marks)

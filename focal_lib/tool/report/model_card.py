@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Any
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN
 from focal_lib.metrics.bins import DEFAULT_BINS
-from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.by_name import EVENT_METRICS, METRICS
 from focal_lib.tool.report.summary import name_of
 from focal_lib.tool.report.tables import cell
 
 if TYPE_CHECKING:
     from focal_lib.tool.report.report import Report
 
+_METRICS = METRICS | EVENT_METRICS
 _SHOWN = {"error": "Error", "nll": "NLL", "brier": "Brier score", "ece": "ECE", "adaptive-ece": "Adaptive ECE"}
+_SHOWN_OF_EVENT = {
+    "nll": "NLL",
+    "brier": "Brier score, sum over both classes",
+    "positive-ece": "ECE of class {event}",
+    "observed/expected": "Observed / expected {event}",
+}
 
 
 def model_card(report: Report) -> str:
@@ -23,7 +30,9 @@ def model_card(report: Report) -> str:
     evaluation, summary = report.evaluation, report.summary
     seen = "each scored by fits on other samples" if evaluation.folds else "on which nothing was fitted"
     bins = "; ".join(
-        f"{_SHOWN[name]} over {DEFAULT_BINS} bins of {METRICS[name].bins}" for name in _SHOWN if METRICS[name].bins
+        f"{name} over {DEFAULT_BINS} bins of {_METRICS[own].bins}"
+        for own, name in _shown(report).items()
+        if _METRICS[own].bins
     )
     parts = [
         "## Calibration",
@@ -43,6 +52,12 @@ def model_card(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _shown(report: Report) -> dict[str, str]:
+    e = report.evaluation
+    named = _SHOWN_OF_EVENT if e.is_binary else _SHOWN
+    return {metric: name.format(event=escape(e.event)) for metric, name in named.items()}
+
+
 def escape(text: str) -> str:
     """Escape Markdown's marks and the bar that ends a table's cell."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(text.split()))
@@ -52,16 +67,16 @@ def _table(report: Report) -> str:
     names = ["", *map(name_of, report.compared)]
     lines = [names, ["---"] * len(names)]
     measured: Any = report.metrics.set_index(["method", "objective", "metric"])
-    for metric, name in _SHOWN.items():
+    for metric, name in _shown(report).items():
         rows = (measured.loc[(*method, metric)] for method in report.compared)
-        unit = " (%)" if METRICS[metric].per_cent else ""
+        unit = " (%)" if _METRICS[metric].per_cent else ""
         lines.append([f"{name}{unit}", *(cell(metric, row["value"], row["low"], row["high"]) for row in rows)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _how(report: Report) -> str:
     fit = report.calibrator
-    apply = "`focal apply calibrator.json logits.npy --out probs.npy`"
+    apply = f"`{report.summary.command}`"
     if report.kept == AS_GIVEN:
         return "The probabilities are the softmax of the logits, as they are."
     if isinstance(fit, MappedCalibrator) and not fit.gamma_:

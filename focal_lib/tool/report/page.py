@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from focal_lib.calibration.methods import Method
 from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.tool.evaluation.slices import describe_worst
+from focal_lib.tool.report.figures import has_landscape
 from focal_lib.tool.report.summary import name_of
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def render(report: Report, *, whole: bool) -> str:
         metrics=_of_methods("Metrics of each method", report.metric_table()),
         differences=_of_methods("Differences between methods", report.difference_table()),
         reliability=[(_data_uri(figure), alt) for figure, alt in panels],
-        landscape=_data_uri(report.landscape()),
+        landscape=_data_uri(report.landscape()) if has_landscape(report) else "",
         decisions=decisions,
         kept=name_of(report.kept),
         thresholds=_plain("Thresholds of the confidence", decisions.threshold_table()),
@@ -87,6 +88,8 @@ def _metrics_caption(report: Report) -> str:
     if not design.is_plain:
         means = "Wilson's for the error, Student's t for NLL and Brier score"
     weighted = "" if design.weights is None else "Values are weighted. "
+    twice = "A Brier score is the sum over both classes, twice scikit-learn's brier_score_loss. "
+    weighted += twice if report.evaluation.is_binary else ""
     how = f"{weighted}95 % intervals over {over}: {means}, the last two wider where rare errors may be missing"
     return METRICS_CAPTION.format(how=how)
 

@@ -17,7 +17,7 @@ import pandas as pd
 from focal_lib.atomic_write import Writer, write_together
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.temperature import AsGiven
-from focal_lib.calibration.logit_sets import LogitSet, fit_and_test_sets
+from focal_lib.calibration.logit_sets import LogitSet, Sets, fit_and_test_sets, floor_of_zeros
 from focal_lib.calibration.methods import (
     AS_GIVEN,
     Method,
@@ -104,7 +104,7 @@ def calibrate(
         >>> logits = random.normal(size=(400, 3))
         >>> labels = (logits + random.gumbel(size=(400, 3))).argmax(1)  # drawn from softmax(logits)
         >>> calibrate((2 * logits, labels), "temperature", resamples=50)
-        Report on logits in memory: Use temperature scaling: the NLL falls by 0.132 (12.7%), ...
+        Report on logits in memory: Use temperature scaling: the NLL falls by 0.129 (12.4%), ...
     """
     check_number(seed, "seed", minimum=0)
     check_number(resamples, "resamples", minimum=1)
@@ -126,6 +126,8 @@ def calibrate(
     say("reading")
     sets = {name: group_copies(own) for name, own in read_logits(data, seed=int(seed), **holds).items()}
     one_set = "all" in sets
+    if given == "probs":
+        sets = _with_floor(sets)
     if any(own.layout == "options" for own in sets.values()):
         calibrators = alike_for_all_columns(calibrators, named=asked not in ("", "all"))
     if share is not None and not one_set:
@@ -189,6 +191,17 @@ def calibrate(
             "versions": ", ".join(versions),
         },
     )
+
+
+def _with_floor(sets: Sets) -> Sets:
+    """The sets with what fits read a probability of 0 as, found on the one to fit on, and a note on how many."""
+    first = next(iter(sets))
+    floor, count = floor_of_zeros(sets[first].logits)
+    if floor is None:
+        return sets
+    note = f"{count:,} of {len(sets[first]):,} samples have a probability of 0, which the fits read as {floor:.2g}."
+    floored = {name: replace(own, floor=floor) for name, own in sets.items()}
+    return floored | {first: replace(floored[first], notes=(*floored[first].notes, note))}
 
 
 def _folds(data: LogitSet) -> int:

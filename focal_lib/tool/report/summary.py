@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,6 @@ _SEEN = 0.01  # of two ECEs in per cent: the last digit that is shown
 _FEW = 100  # samples to test on, or groups, below which a share is uncertain by 10 points and more
 _SHOWN = {"error (%)": "Error (%)", "adaptive-ece (%)": "ECE, equal mass (%)", "nll": "NLL"}
 _SHOWN_OF_EVENT = {
-    "error (%)": "Error (%)",
     "positive-ece (%)": "ECE of class {event} (%)",
     "observed/expected": "Observed / expected {event}",
     "nll": "NLL",
@@ -78,7 +78,7 @@ def summarise(report: Report) -> Summary:
         found=tuple(found),
         todo=(report.advice.words, *_larger_ece(report), *_still_off(report), report.kept_in_words),
         split=_on_split(report),
-        command="" if report.kept == AS_GIVEN else "focal apply calibrator.json new.npy --out probs.npy",
+        command="" if report.kept == AS_GIVEN else _command(report),
         sure=(
             f"All is measured on {tested}, each unseen by the fit that scores it.",
             f"The advice is based on NLL and Brier score. The intervals of all {report.intervals} differences hold "
@@ -90,6 +90,13 @@ def summarise(report: Report) -> Summary:
         ),
         cautions=(*report.suspicions, *_too_few(evaluation), *describe_cautions(evaluation, methods)),
     )
+
+
+def _command(report: Report) -> str:
+    """Of the kind of file that was given: a table becomes a table."""
+    kind = Path(report.provenance["input"]).suffix.lower()
+    kind = kind if kind in (".csv", ".parquet") else ".npy"
+    return f"focal apply calibrator.json new{kind} --out probs{kind}"
 
 
 def _given(report: Report) -> tuple[str, str]:
@@ -130,7 +137,7 @@ def _verdict(report: Report, method: Method) -> str:
         found = f"no{_side(report, method)} ({p_in_words(p)})"
     classes = report.decisions.per_class
     off = int(np.count_nonzero(classes.certain))
-    if method != report.kept or not off:  # the classes of the kept method are listed below
+    if method != report.kept or not off or report.decisions.is_rare:  # the classes of the kept method are listed below
         return found
     sure = "" if design.groups is None else " if samples of a group are independent"
     yet, are = "" if p < OFF else "yet ", "is" if off == 1 else "are"

@@ -9,7 +9,16 @@ import torch
 from scipy.special import log_softmax, softmax
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.calibration.logit_sets import LogitSet, SelectedSamples, as_logits, fit_and_test_sets, split
+from focal_lib.calibration.logit_sets import (
+    MISSING,
+    LogitSet,
+    SelectedSamples,
+    as_logits,
+    fit_and_test_sets,
+    floor_of_zeros,
+    raise_zeros,
+    split,
+)
 from focal_lib.tool.inputs.logits_file import read_logits
 
 RNG = np.random.default_rng(0)
@@ -115,6 +124,7 @@ def test_a_bad_number_far_inside_a_large_set_is_found(monkeypatch):
     [
         (100 * softmax(Z, -1), "are they percentages? Then divide by 100"),
         (Z, "for logits say --given logits"),
+        (0.98 * softmax(Z, -1), "every sample has the sum 0.98: divide by it, if every column is a class"),
         (np.c_[softmax(Z, -1), Y == 0], "is every column a class?"),
         (np.round(softmax(Z, -1), 2), "are they rounded, to 2 decimals? Then give more digits, or the logits."),
         (np.round(np.c_[softmax(Z, -1), Y == 0], 2), "is every column a class?"),
@@ -165,3 +175,21 @@ def test_log_odds_of_one_probability():
         as_logits(np.array([0.5, 1.5]), "probs")
     with pytest.raises(ValueError, match=r"must be finite\. Got 1 NaN"):
         as_logits(np.array([np.nan, 1.5]))
+
+
+def test_a_probability_of_zero_is_read_as_half_of_the_smallest_other(tmp_path):
+    p = np.array([[0.0, 0.2, 0.8], [0.1, 0.9, 0.0], [0.3, 0.3, 0.4]])
+    assert floor_of_zeros(as_logits(p, "probs")) == (pytest.approx(0.05), 2)
+    assert floor_of_zeros(as_logits(p[2:], "probs")) == (None, 0)
+    assert floor_of_zeros(as_logits(np.eye(3), "probs")) == (pytest.approx(1 / 6), 3)  # any top is larger
+    raised = raise_zeros(as_logits(p, "probs"), 0.05)
+    np.testing.assert_allclose(np.exp(raised), np.maximum(p, 0.05), rtol=1e-12)
+    np.testing.assert_allclose(raise_zeros(as_logits(p, "probs") + 7, 0.05), raised, rtol=1e-12)
+    np.testing.assert_allclose(raise_zeros(torch.tensor(as_logits(p, "probs")), 0.05), raised, rtol=1e-12)
+    np.save(tmp_path / "p.npy", p)
+    np.testing.assert_allclose(
+        raise_zeros(SelectedSamples(np.load(tmp_path / "p.npy", "r"), np.arange(3), "probs"), 0.05)[0:3], raised
+    )
+    missing = np.array([[0.0, np.log(0.2), np.log(0.8), MISSING]])  # which is no probability of 0
+    assert floor_of_zeros(missing)[1] == 0
+    assert raise_zeros(missing, 0.3)[0, 3] == MISSING

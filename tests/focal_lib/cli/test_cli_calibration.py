@@ -182,7 +182,10 @@ def test_results_have_the_names_of_what_they_are(run, saved):
         assert f"written as .onnx: its name must end so. Got {name}" in refused.output
     refused = run("apply", folder / "c.json", folder / "z.npy", "--out", folder / "p.csv")
     assert "written as .npy: its name must end so. Got p.csv" in refused.output
-    assert sorted(path.name for path in folder.iterdir()) == ["c.json", "z.npy"]
+    (folder / "new.csv").write_text("a,b\n0,1\n")
+    refused = run("apply", folder / "c.json", folder / "new.csv", "--out", folder / "p.txt")
+    assert "of a table the result must be .csv, .parquet or .npy. Got p.txt" in refused.output
+    assert sorted(path.name for path in folder.iterdir()) == ["c.json", "new.csv", "z.npy"]
 
 
 def test_export(run, saved):

@@ -79,6 +79,7 @@ def test_by_hand_in_every_form():
         ([0.2, 0.3], [1, 2], "labels must lie in 0 ... 1. Got values from 1 to 2"),
         ([0.2, 0.3], [-1, 1], "labels must lie in 0 ... 1. Got values from -1 to 1"),
         ([0.2, 0.3], [0.0, 1.0], "labels must be integers. Got dtype float64"),
+        ([0.2, 0.3], ["0", "1"], r"integers\. Got dtype <U1: give their numbers, np\.unique\(labels, return_inverse"),
         ([0.2, 0.3], [1, 0, 1], r"labels must have shape \(n,\) = \(2,\)"),
         ([], [], "must not be empty"),
     ],
@@ -164,6 +165,16 @@ def test_sure_predictions_that_were_right_are_no_proof():
     p = np.r_[np.ones(100), np.zeros(1000)]
     assert observed_expected_of(p, p).high > 1.02
     assert observed_expected_of(p, p).low < 0.98
+
+
+@pytest.mark.parametrize("p", [0.0, 1e-38])
+def test_of_events_that_none_expects_the_ratio_is_infinite(p):
+    """Also where 0 is read as the least number of single precision."""
+    found = observed_expected_of(np.full(500, p), np.r_[np.ones(5), np.zeros(495)])
+    assert (found.estimate, found.low, found.high) == (np.inf, np.inf, np.inf)
+    none = observed_expected_of(np.full(500, p), np.zeros(500))
+    assert np.isnan(none.estimate)
+    assert (none.low, none.high) == (0.0, np.inf)
 
 
 @pytest.mark.parametrize("kind", ["weights", "groups", "both"])

@@ -79,16 +79,6 @@ def test_each_sample_has_an_entry_of_one_type(entries, message, monkeypatch):
         Samples(z, np.zeros(1000, int)).gather(lambda v, _: (entries(v),))
 
 
-def test_a_subsample_keeps_the_order():
-    z, y = np.arange(3000.0).reshape(-1, 3), np.arange(1000) % 3
-    some = Samples(z, y).subsample(100)
-    assert len(some) == 100
-    assert (np.diff(some.values[:, 0]) > 0).all()
-    np.testing.assert_array_equal(some.labels, y[np.searchsorted(z[:, 0], some.values[:, 0])])
-    few = Samples(z, y)
-    assert few.subsample(501) is few
-
-
 def test_a_wrong_sample_far_inside_is_found(monkeypatch):
     p = np.full((1000, 2), 0.5)
     p[900] = 0.4

@@ -308,3 +308,12 @@ def test_metrics_of_an_event_are_of_two_classes():
     ):
         check((z, y), 0.1, metric="positive-ece")
     assert check((z, y), 0.1).metric == "ece"
+
+
+def test_probabilities_that_are_all_0(tmp_path):
+    """Read as 1e-38, by which the number of events is not divided."""
+    labels = (np.arange(500) < 5).astype(int)
+    found = check((np.zeros(500), labels), 0.2, metric="observed-expected", given="probs", force=True)
+    assert found.outcome == Outcome.FAIL
+    assert found.words.endswith("Expected 0 per cent, observed 1.")
+    assert json.loads(found.to_json())["value"] is None

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -48,18 +48,17 @@ def test_false_alarms_are_at_most_alpha():
     assert (table["high"] >= table["false alarms"]).all()
 
 
-@pytest.mark.slow
 def test_what_is_within_the_tolerance_is_no_drift():
-    """Confidences that are too high by 0.03, of 100 streams: seen by a strict watch, and by one that allows 0.01."""
+    """Confidences that are too high by 0.03, of 40 streams: seen by a strict watch, and by one that allows 0.01."""
     rng, alarms = np.random.default_rng(0), dict.fromkeys((0.0, 0.01, 0.03, 0.05), 0)
-    for _ in range(100):
-        confidence = rng.uniform(0.6, 0.95, 4000)
-        correct = rng.random(4000) < confidence - 0.03
+    for _ in range(40):
+        confidence = rng.uniform(0.6, 0.95, 3000)
+        correct = rng.random(3000) < confidence - 0.03
         for tolerance in alarms:
             alarms[tolerance] += CalibrationWatch(0.05, tolerance=tolerance).update(confidence, correct)
-    assert alarms[0.05] <= alarms[0.03] <= 5 + 2.4 * (5 * 0.95) ** 0.5
+    assert alarms[0.05] <= alarms[0.03] <= 5  # 99 % of binomials of 40 and 0.05
     assert alarms[0.03] < alarms[0.01] < alarms[0.0]
-    assert alarms[0.0] > 80
+    assert alarms[0.0] > 25
 
 
 @pytest.mark.parametrize(("temperature", "direction"), [(2.0, "overconfident"), (0.5, "underconfident")])
@@ -72,7 +71,7 @@ def test_a_drift_is_found_and_named(temperature, direction, calm):
     assert calm < watch.alarm_at <= calm + 600
     assert watch.direction == direction
     assert abs(watch.since - calm) < 300
-    assert watch.p_value <= 0.01 <= 100 <= watch.largest_e_value
+    assert watch.p_value <= 0.01 <= 100 <= watch.e_value
     assert f"mean confidence {confidence[watch.since - 1 :].mean():.3f}" in watch.words
     assert direction in watch.words
 
@@ -99,15 +98,19 @@ def test_an_alarm_stays(drifting):
 # --- what it takes -----------------------------------------------------------------------------
 
 
-@given(st.lists(st.integers(1, 2400), max_size=4))
-def test_in_parts_as_in_one(drifting, cuts):
-    whole, parts = CalibrationWatch(), CalibrationWatch()
+@settings(max_examples=30)
+@given(st.lists(st.integers(1, 2400), max_size=4), st.sampled_from([1, 3, 20]))
+def test_in_parts_as_in_one(drifting, cuts, block):
+    """With the state written and read in between."""
+    whole, parts = (CalibrationWatch(0.01, block=block) for _ in range(2))
     whole.update(*drifting)
     for one, two in zip(*(np.split(values, sorted(cuts)) for values in drifting), strict=True):
         if len(one):
             parts.update(one, two)
             parts = CalibrationWatch.from_json(parts.to_json())
-    assert (parts.steps, parts.alarm_at) == (whole.steps, whole.alarm_at)
+    assert (parts.steps, parts.alarm_at, parts.since) == (2400, whole.alarm_at, whole.since)
+    assert 2000 < whole.alarm_at <= 2400
+    assert whole.alarm_at % block == 0
     assert parts.e_value == pytest.approx(whole.e_value, rel=1e-9)
     assert parts.words == whole.words
 
@@ -130,17 +133,18 @@ def test_one_at_a_time_and_probabilities_of_every_class():
 @pytest.mark.parametrize(
     ("confidence", "correct", "message"),
     [
-        ([0.5, 1.1], [0, 1], r"confidence must be numbers in \[0, 1\]. Got 1.1"),
-        ([0.5, np.nan], [0, 1], r"confidence must be numbers in \[0, 1\]. Got nan"),
-        (["a"], [1], "confidence must be numbers"),
-        ([0.5], [0.5], "correct must be 0 or 1, or truth values. Got 0.5"),
-        ([0.5], ["yes"], "correct must be 0 or 1"),
-        ([0.5, 0.5], [1], "shapes"),
-        (0.5, [1], "shapes"),
+        ([0.5, 1.1], [0, 1], r"in \[0, 1\]. Got values from 0.5 to 1.1"),
+        ([0.5, np.nan], [0, 1], r"in \[0, 1\]. Got values from nan"),
+        (["a"], [1], "could not convert"),
+        ([0.5], [0.5], "labels must be integers"),
+        ([0.5], ["yes"], "labels must be integers"),
+        ([0.5], [2], "labels must lie in 0 ... 1"),
+        ([0.5, 0.5], [1], r"must have shape \(n,\) = \(2,\)"),
+        (0.5, [1], "must have shape"),
         ([], [], "must not be empty"),
         ([[0.5, 0.4]], [1], "must sum to 1"),
         ([0.5, 0.5], 2, "labels must lie in 0 ... 1"),
-        ([[0.5, 0.5]], [[1]], "shapes"),
+        ([[0.5, 0.5]], [[1]], "must have shape"),
     ],
 )
 def test_what_is_refused_is_not_counted(confidence, correct, message):
@@ -198,7 +202,7 @@ def test_a_damaged_state_is_refused(drifting):
 def test_a_file_that_is_no_state_is_refused_and_left_as_it_is(drifting, tmp_path):
     state = tmp_path / "w.db"
     store = WatchState(state)
-    store.count((*drifting, [""] * 2400), "confidence")
+    store.count((*drifting, np.full(2400, "", object)), "confidence")
     text, whole = store.watch.to_json(), state.read_bytes()
     assert WatchState(state).watch.to_json() == text
     with closing(sqlite3.connect(tmp_path / "other.db")) as other:
@@ -237,19 +241,6 @@ def test_blocks_of_equal_frames_are_one_sample_each():
         p, y = simulate_stream(200, np.random.default_rng(run))
         alarms += CalibrationWatch(block=10).update(p.repeat(10), y.repeat(10))
     assert alarms <= 7  # 99 % of binomials of 60 and 0.05
-
-
-@pytest.mark.parametrize("block", [3, 20])
-def test_blocks_find_a_drift_and_go_on_within_one(drifting, block):
-    whole, parts = (CalibrationWatch(0.01, block=block) for _ in range(2))
-    assert whole.update(*drifting)
-    assert 2000 < whole.alarm_at <= 2400
-    assert whole.alarm_at % block == 0
-    for start in range(0, 2400, 7):
-        parts.update(*(values[start : start + 7] for values in drifting))
-        parts = CalibrationWatch.from_json(parts.to_json())
-    assert (parts.steps, parts.alarm_at, parts.since) == (2400, whole.alarm_at, whole.since)
-    assert parts.e_value == pytest.approx(whole.e_value, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -313,7 +304,7 @@ def test_exit_status_says_alarm_or_none(drifting, tmp_path, write):
     watch.update(*drifting)
     words, *others = found.output.splitlines()
     assert words == watch.words
-    assert others[-1] == "Next: calibrate again, on samples of late (focal calibrate)."
+    assert others[-1] == "Next: calibrate again, on recent samples (focal calibrate)."
     assert watch.words in piped.output.splitlines()
     assert piped.output.startswith(f"Alarm at sample {watch.alarm_at:,}")
 
@@ -440,7 +431,7 @@ def test_a_sample_counts_once_and_when_its_outcome_is_there(tmp_path):
     assert WatchState(state).watch._confidence == pytest.approx(1.25)
     data.write_text("confidence,correct\n0.5,1\n")
     mixed = call(data, "--state", state)
-    assert (mixed.exit_code, "of must be that of the watch so far, probability" in mixed.output) == (2, True)
+    assert (mixed.exit_code, "of must be that of the state, probability" in mixed.output) == (2, True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a pipe and a signal")

@@ -19,7 +19,7 @@ def test_confidence_stays_within_its_bounds_at_other_temperatures(seed, gamma, c
     """What the grid search rests on: the bounds at one T hold at all warmer and colder ones."""
     z = np.log(sample_simplex(classes, seed, 40))
     surface = EceSurface(z, np.zeros(len(z), int))
-    values = [surface._evaluate(gamma, t) for t in np.geomspace(0.05, 10, 16)]
+    values = [surface._evaluate([gamma], t) for t in np.geomspace(0.05, 10, 16)]
     for here, (confidence, logit_top) in enumerate(values):
         low, high = top_probability_bounds(logit_top, confidence, gamma, classes)
         assert all((colder >= low - 1e-12).all() for colder, _ in values[: here + 1])

@@ -44,11 +44,10 @@ def test_grid_search_finds_the_plain_loops_optimum(synthetic_logits, seed, class
 
 
 def test_line_search_is_near_the_grid(synthetic_logits):
-    for seed in range(3):
-        z, y = synthetic_logits(3000, 10, seed)
-        grid = FocalTemperatureScaling("adaptive-ece", "grid").fit(z, y)
-        line = FocalTemperatureScaling("adaptive-ece", "line").fit(z, y)
-        assert line.objective_ <= grid.objective_ + 2e-3
+    z, y = synthetic_logits(2000, 4, gamma=1.0)  # the best gamma is none of the line's ends
+    grid = FocalTemperatureScaling("adaptive-ece", "grid").fit(z, y)
+    line = FocalTemperatureScaling("adaptive-ece", "line").fit(z, y)
+    assert line.objective_ <= grid.objective_ + 5e-4
 
 
 def test_newton_is_at_least_as_good_as_the_grid(synthetic_logits):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_softmax, softmax
 
@@ -11,6 +12,7 @@ from focal_lib.calibration.methods import PRIOR_SD
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 from focal_lib.tool.apply.files import apply_calibrator
 from focal_lib.tool.apply.new_scores import apply_to_scores
+from focal_lib.tool.gate import check
 from focal_lib.tool.report.report import calibrate
 
 RNG = np.random.default_rng(0)
@@ -201,3 +203,25 @@ def test_two_classes_take_scores_of_one(tmp_path):
     np.testing.assert_allclose(apply_to_scores(fit, BINARY), fit.predict_proba(z)[:, 1])
     save_calibrator(fit, tmp_path / "c.json")
     assert load_calibrator(tmp_path / "c.json").layout_ == "classes"
+
+
+def test_zeros_among_the_votes_of_a_forest_decide_no_fit(tmp_path):
+    """200 trees, 2 % events: the fits read a 0 as half a vote, and what the votes say as given is judged as it is."""
+    random = np.random.default_rng(0)
+    true = expit(random.normal(size=6_000) * 1.5 - 5)
+    votes, labels = random.binomial(200, true**1.3) / 200, (random.random(6_000) < true).astype(int)
+    assert labels[votes == 0].sum() == 14
+    report = calibrate((votes, labels), "temperature,platt", given="probs", resamples=50)
+    read = f"{(votes == 0).sum():,} of 6,000 samples have a probability of 0, which the fits read as 0.0025."
+    assert read in report.notes
+    given = report.metrics.query("method == 'as given'").set_index("metric")["value"]
+    assert given["observed/expected"] == pytest.approx(labels.sum() / votes.sum())
+    assert f"O/E {given['observed/expected']:.2f}" in check((votes, labels), 0.01, given="probs").words
+    save_calibrator(report.calibrator, tmp_path / "c.json")
+    fit = load_calibrator(tmp_path / "c.json")
+    found = apply_to_scores(fit, votes)
+    losses = [-np.where(labels, np.log(p), np.log1p(-p)).mean() for p in (found, true)]
+    assert losses[0] < 1.1 * losses[1] < given["nll"] / 3
+    assert apply_to_scores(fit, np.zeros(1)) == found[votes == 0][0]  # whatever else is there
+    logits = log_softmax(np.stack([0 * votes, np.log(np.maximum(votes, 1e-9) / (1 - votes))], -1), -1)
+    np.testing.assert_allclose(fit.to_module()(torch.tensor(logits))[:, 1].numpy(), found, rtol=1e-9)

@@ -74,6 +74,8 @@ def test_folds_need_two_classes_in_each():
     z = np.random.default_rng(0).normal(size=(20, 3))
     with pytest.raises(ValueError, match="two classes must have at least 2 samples each"):
         comparison.cross_fit(LogitSet(z, np.array([0] * 19 + [1])), built(), folds=5)
+    with pytest.raises(ValueError, match="Got only class 2"):
+        comparison.cross_fit(LogitSet(z, np.full(20, 2)), built(), folds=5)
 
 
 def test_what_is_given_stays_unfitted(draw_logits):

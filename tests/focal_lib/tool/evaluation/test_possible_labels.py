@@ -49,6 +49,16 @@ def test_moments_are_those_over_all_labels():
         np.testing.assert_allclose(row, moments(w, q, -np.log(p), brier_by_label(p), p.argmax(1)), rtol=1e-10)
 
 
+def test_labels_that_a_model_excludes_do_not_blur_the_others():
+    """Most labels of the first row are excluded; in the second, q nearly is."""
+    z = np.array([[0.0, 1.0, -np.inf, -np.inf, -np.inf], [0.0, -2000.0, -1.0, -3000.0, -9000.0]])
+    log_p = log_softmax(z, -1)
+    for row, a in zip(moments_of_scores(log_p), SHARPENED, strict=True):
+        q, loss = np.exp(log_softmax(a * log_p, -1)), np.where(np.isinf(log_p), 0.0, -log_p)
+        wanted = moments(np.ones(2), q, loss, brier_by_label(np.exp(log_p)), log_p.argmax(1))
+        np.testing.assert_allclose(row, wanted, rtol=1e-10)
+
+
 def of_equal_samples(r, p, right, n, level=0.95):
     """Possible mean differences of n samples of two classes, all with these confidences."""
     log_r, log_p = (np.log([[1 - c, c]]) for c in (r, p))

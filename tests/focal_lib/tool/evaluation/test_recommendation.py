@@ -95,6 +95,11 @@ def test_what_is_not_shown_to_be_off_is_kept_rather_than_what_is(draw_logits):
     assert (advice.method == VECTOR) == (off[TEMPERATURE] < 0.05 <= off[VECTOR])
     assert advice.method == VECTOR
     assert "it is shown that the probabilities are off" in advice.words
+    given = evaluation.scores[AS_GIVEN]
+    for errors, kept in ((9, TEMPERATURE), (10, VECTOR)):  # a handful of errors tells of neither
+        correct = (np.arange(len(given.correct)) >= errors).astype(float)
+        few = replace(evaluation, scores={**evaluation.scores, AS_GIVEN: replace(given, correct=correct)})
+        assert advise(few, table, relevant=0.5).method == kept
 
 
 def test_an_infinite_nll_is_said_and_not_recommended(judge):

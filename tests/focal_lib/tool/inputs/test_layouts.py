@@ -187,7 +187,7 @@ def test_two_sets_have_as_many_columns():
 @pytest.mark.parametrize(
     ("scores", "labels", "options", "message"),
     [
-        (S, Y + 1, {}, "must be 0 or 1, 1 for the positive class. Got 2"),
+        (S, Y + 1, {}, "must be 0 or 1, 1 for the positive class: give labels - 1. Got 2"),
         (S, 2 * Y - 1, {}, r"must be 0 or 1.*give \(labels \+ 1\) // 2. Got -1"),
         (S, Y[:9], {}, r"labels must have the shape of the scores, \(60,\). Got \(9,\)"),
         (S, Y, {"given": "probs"}, r"probabilities of the positive class: they must lie in \[0, 1\]"),
@@ -207,7 +207,7 @@ def test_two_sets_have_as_many_columns():
         (ROWS, [0, 2, 3], {}, "must be options that there are. Got 2 in sample 1"),
         ([[1.0], [1.0, 2.0]], [0, 1], {}, "at least two options in every sample. Got fewer in 0"),
         (np.array([[1, np.inf], [1, 2]]), [0, 1], {"layout": "options"}, "logits must be finite"),
-        (MANY, RNG.integers(0, 4, 30).astype(str), {}, "must be numbers where the columns have no names"),
+        (MANY, np.array([*"abc"] * 10), {}, "must be numbers where the columns have no names"),
         (np.array(["a", "b"]), [0, 1], {}, "logits must be numbers"),
         (np.zeros((0, 4)), np.zeros(0, int), {}, "logits must be numbers, of samples that there are"),
         # groups, slices, weights, names
@@ -322,3 +322,13 @@ def test_what_looks_swapped_or_transposed_and_is_not():
     assert read_logits((np.round(Z[:, 0]), LABELS % 2))["all"].layout == "binary"
     left = read_logits((Z, np.where(AT == 7, -1, LABELS)), ignore_index=-1)["all"]
     assert len(left) == 29
+
+
+@pytest.mark.parametrize("kind", [str, object, list, "whole floats"])
+def test_labels_may_be_numbers_as_text(kind):
+    """As a file of text has them, or a DataFrame that was read from one."""
+    labels = np.array([0, 1, 1, 0, 1])
+    text = labels.astype(float if kind == "whole floats" else int).astype(str)
+    given = text.tolist() if kind is list else text.astype(object) if kind is object else text
+    found = read_logits((np.array([0.1, 0.7, 0.6, 0.3, 0.9]), given), "probs")["all"]
+    assert (found.labels.dtype, found.labels.tolist()) == (np.int64, labels.tolist())

@@ -60,7 +60,7 @@ def test_older_forms_numbers_lists_and_targets_by_their_text(tmp_path):
     ("lines", "message"),
     [
         ([], "must hold a question in each line. Got none"),
-        ([["no", "object"]], "line 1 of x.jsonl must be a JSON object"),
+        ([["no", "object"]], "line 1 of x.jsonl must be an object of JSON"),
         (
             [question(0, 3, 0), question(0, 3, 1)],
             "line 2 of x.jsonl must be a question of its own. Got doc_id 0 once more",

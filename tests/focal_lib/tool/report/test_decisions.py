@@ -214,3 +214,28 @@ def test_files_for_programs_and_cards(data, tmp_path):
         assert refused.exit_code == 1
         assert "a file of its own" in refused.output
     assert CliRunner().invoke(main, [*flags, "--json", str(tmp_path / "z.npz")]).exit_code == 1
+
+
+@pytest.mark.parametrize("common", [False, True])
+def test_of_a_rare_event_it_is_said_where_to_act(common):
+    """Answers that never expect it are 99 % right: nothing is said of these, nor of the error on the first screen."""
+    rng = np.random.default_rng(0)
+    z = 1.5 * rng.normal(size=8000) - 5.5
+    y = (rng.random(8000) < 1 / (1 + np.exp(-z))).astype(int)
+    z, y = (-z, 1 - y) if common else (z, y)
+    report = calibrate((z, y), "temperature", resamples=20)
+    curve, (words, *_) = report.decisions.net_benefit, report.decisions.sentences()
+    rare = min(y.mean(), 1 - y.mean())
+    doubles = rare * 2.0 ** np.arange(-3, len(curve.threshold) - 3)
+    np.testing.assert_allclose(np.sort(1 - curve.threshold if common else curve.threshold), doubles, rtol=0.05)
+    gains = curve.threshold[curve.low > 0]
+    assert words.endswith(
+        f"better than always or never at thresholds of {gains[0]:.2g} to {gains[-1]:.2g} (95 % intervals)."
+    )
+    page, card = report.to_html(), report.to_model_card()
+    for text in (page, card):
+        assert words in text
+        assert "Answer where the confidence" not in text
+    assert "Right and wrong by confidence" not in page
+    assert "twice scikit-learn" in page
+    assert "| Brier score, sum over both classes |" in card

@@ -31,6 +31,7 @@ from focal_lib.tool.report.summary import describe_fit
 from tests.quick import first_is_quick
 
 FAST = {"methods": "temperature,focal-temperature,vector", "resamples": 50}
+ALONE = {"methods": "temperature", "resamples": 5}
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +71,12 @@ def test_all_kinds_of_data_give_the_same(data, found, tmp_path):
 
 
 def test_options_do_what_they_say(data, found):
-    assert calibrate(data, share=0.2, **FAST).evaluation.n_fit == 300
-    assert not calibrate(data, seed=1, **FAST).metrics.equals(found.metrics)
-    strong = calibrate(data, shrinkage=1e6, **FAST)
+    assert calibrate(data, share=0.2, **ALONE).evaluation.n_fit == 300
+    assert not calibrate(data, seed=1, **ALONE).metrics.equals(calibrate(data, **ALONE).metrics)
+    strong = calibrate(data, "focal-temperature", shrinkage=1e6, resamples=5)
     gammas = [abs(report.fits["focal-temperature", "nll"].gamma_) for report in (strong, found)]
     assert gammas[0] < 1e-2 < gammas[1]
-    by_folds = calibrate(data, folds=3, **FAST)
+    by_folds = calibrate(data, folds=3, **ALONE)
     assert (by_folds.evaluation.n_fit, by_folds.evaluation.n_test, by_folds.evaluation.folds) == (1500, 1500, 3)
     assert len(by_folds.fitted_on) == 1500
 
@@ -145,6 +146,9 @@ def test_with_many_classes_the_landscape_has_fewer_samples_and_says_so(found, mo
     monkeypatch.setattr(figures, "_FEWEST", 50)
     monkeypatch.setattr(figures, "_NUMBERS", 0)
     assert f"on one of {n // 100} of the samples fitted on" in found.landscape_caption()
+    monkeypatch.setattr(figures, "_CLASSES", found.fitted_on.classes - 1)
+    monkeypatch.setattr(figures, "any", lambda fitted: False, raising=False)
+    assert "Contours of" not in found.to_html(whole=False)
 
 
 def test_figures_draw_the_ece_that_their_captions_name(found, data, monkeypatch):
@@ -269,12 +273,12 @@ def test_the_first_screen_agrees_with_the_classes_below():
     margin = rng.normal(0, 2, 8000)  # class 0 is right too seldom, class 1 too often, as a whole they even out
     labels = (rng.random(8000) < 1 / (1 + np.exp(-margin + 0.4))).astype(int)
     logits = np.stack([np.zeros(8000), margin], 1)
-    report = calibrate((logits, labels), "temperature", resamples=20)
+    report = calibrate((logits, labels), "temperature", resamples=20, keep="temperature")
     off = int(np.count_nonzero(report.decisions.per_class.certain))
     assert off == 2
     assert report.summary.found[-1][-1] == "no, too high (p < 0.001); 2 of 2 classes are off, see below"
     assert report.summary.heads[-1] == "after temperature"
-    assert [name for name, *_ in report.summary.found][1:3] == ["ECE of class 1 (%)", "Observed / expected 1"]
+    assert [name for name, *_ in report.summary.found][:2] == ["ECE of class 1 (%)", "Observed / expected 1"]
 
 
 def test_what_is_asked_for_is_kept(data):
@@ -319,22 +323,8 @@ def test_what_is_kept_and_still_off_is_said(draw_logits):
 
 def test_what_should_be_known_comes_before_what_was_drawn(data, draw_logits):
     some = data.take(np.flatnonzero(data.labels != 3))
-    page = calibrate((some.logits, some.labels), **FAST, force=True).to_html()
+    page = calibrate((some.logits, some.labels), **ALONE, force=True).to_html()
     assert "Classes without a sample to fit on: 3." in page[page.index("<aside>") : page.index("<figure>")]
-
-
-def test_the_page_has_the_colours_of_the_book(page):
-    theme = pytest.importorskip("pydata_sphinx_theme")
-    css = Path(theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static" / "styles"
-    css = (css / "pydata-sphinx-theme.css").read_text()
-    names = {"ground": "background", "ink": "text-base", "quiet": "text-muted", "line": "border", "tint": "surface"}
-    names |= {"accent": "primary", "accent-tint": "primary-bg", "warning": "warning", "warning-tint": "warning-bg"}
-    light, dark = re.findall(r":root \{(.*?)\}", page, re.S)[:2]
-    for own, mode in ((light, "light"), (dark, "dark")):
-        rules = "".join(re.findall(rf"\[data-theme={mode}\]\{{(.*?)\}}", css))
-        for name, book in names.items():
-            colour = re.search(rf"--{name}: (#\w+)", own)[1]
-            assert f"--pst-color-{book}:{colour}" in rules, (mode, name)
 
 
 def test_the_page_says_what_was_found(found, page):
@@ -352,7 +342,7 @@ def test_the_page_says_what_was_found(found, page):
 def test_names_are_escaped(data, tmp_path):
     path = tmp_path / "<img src=x onerror=alert(1)>.npz"
     np.savez(path, logits=data.logits, labels=data.labels)
-    page = calibrate(path, **FAST).to_html()
+    page = calibrate(path, **ALONE).to_html()
     assert len([tag for tag, _ in tags(page) if tag == "img"]) == 3
     assert "&lt;img src=x" in page
 
@@ -401,6 +391,14 @@ def test_an_ece_that_is_larger_than_that_beside_it_is_said(data):
     (words,) = (text for text in sure.summary.todo if "is larger than" in text)
     assert f"after temperature ({100 * found.evaluation.adaptive_ece(TEMPERATURE):.2f} %)" in words
     assert not any("is larger than" in text for text in found.summary.todo)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.csv", "csv"), ("b.PARQUET", "parquet"), ("c.npz", "npy")])
+def test_new_scores_are_of_the_kind_that_was_given(found, name, kind):
+    of_file = replace(found, provenance=found.provenance | {"input": name})
+    command = f"focal apply calibrator.json new.{kind} --out probs.{kind}"
+    assert of_file.summary.command == command
+    assert command in of_file.to_model_card()
 
 
 # --- the files -------------------------------------------------------------------------
@@ -478,3 +476,22 @@ def test_what_is_kept_is_fitted_on_all(data):
     kept = calibrate(data, "temperature", resamples=5).calibrator.temperature_
     alone = build_with_prior(TEMPERATURE).fit(data.logits, data.labels).temperature_
     assert kept == pytest.approx(alone, rel=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"share": 0.5}, {"slices": True, "weights": True}], ids=str)
+def test_a_report_is_of_the_samples_and_not_of_their_order(options):
+    """Folds, splits and resamples: of two classes whose scores tie, as of a tree, shuffled and sorted by label."""
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.05, 0.2, 0.4, 0.7], 600)
+    labels = (rng.random(600) < p).astype(int)
+    columns = {"slices": np.arange(600) % 3, "weights": np.resize([1.0, 2.0, 0.5], 600)}
+    given = {name: columns.get(name, value) for name, value in options.items()}
+    found = []
+    for order in (np.arange(600), rng.permutation(600), np.argsort(labels, kind="stable")):
+        own = {name: value[order] if name in columns else value for name, value in given.items()}
+        data = np.sqrt(p[order]), labels[order]
+        found.append(calibrate(data, "temperature,platt", given="probs", resamples=30, force=True, **own))
+    for other in found[1:]:
+        assert other.advice.words == found[0].advice.words
+        numbers = (report.metrics[["value", "low", "high"]] for report in (other, found[0]))
+        np.testing.assert_allclose(*numbers, rtol=1e-6, atol=1e-9)
