@@ -29,6 +29,7 @@ KINDS = [m.name for m in pkgutil.iter_modules(plots.__path__) if m.name != "fron
 DRAWING = (
     "focal_lib.plots.reliability",
     "reproduction.studies.calibrators.figures",
+    "reproduction.studies.law.figures",
     "reproduction.studies.localisation.figures",
 )
 MODULES_OF_PLOTS = [
