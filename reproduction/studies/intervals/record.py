@@ -3,9 +3,9 @@
     pip install uncertainty-calibration calzone-tool model-diagnostics netcal relplot torchmetrics
     nice python -m reproduction.studies.intervals.record --minutes 15      # goes on where it stopped
 
-A row is a round of twenty draws of one model and number of samples, judged by one method: of intervals how many hold the
-true error, of tests how many reject, of gates how many pass and fail. Slow methods judge the first one or four
-of the twenty. `notebooks/advice.py` reads it. Bootstraps of relplot have no seed; all else is the same at each run.
+A row is a round of twenty draws of one model and number of samples, judged by one method: of intervals how many hold
+the true error, of tests how many reject, of gates how many pass and fail. Slow methods judge the first one or four of
+the twenty. `notebooks/advice.py` reads it. Bootstraps of relplot have no seed; all else is the same at each run.
 """
 
 from __future__ import annotations
