@@ -11,6 +11,21 @@ from benchmarks import losses
 OURS = [library for library in losses.LIBRARIES if library.package == "focal-lib"]
 
 
+COMPILED = "torch.compile, one graph"
+
+
+@pytest.mark.slow  # the first graph takes seconds
+@pytest.mark.parametrize("library", OURS, ids=lambda library: library.call)
+def test_ours_are_one_graph(library):
+    assert losses.FEATURES[COMPILED](library) == "yes"
+
+
+@pytest.fixture(autouse=True)
+def _without_graphs(request, monkeypatch):
+    if "slow" not in request.keywords:
+        monkeypatch.delitem(losses.FEATURES, COMPILED)
+
+
 @pytest.mark.parametrize("library", OURS, ids=lambda library: library.call)
 def test_ours_can_do_all(library):
     found = {row["feature"]: row["result"] for row in losses.run_cells(library)}
