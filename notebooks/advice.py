@@ -436,7 +436,11 @@ def in_percent(rates, columns):
     return rates.assign(text=text).pivot(index=["method", "package"], columns=columns, values="text").fillna("")
 
 
-shown = in_percent(holds_rate, "calibrated")[[True, False]].set_axis(["calibrated", "miscalibrated"], axis=1)
+shown = (
+    in_percent(holds_rate, "calibrated")
+    .reindex(columns=[True, False])
+    .set_axis(["calibrated", "miscalibrated"], axis=1)
+)
 shown["mean width"] = [f"{means.loc[method, 'width']:.3f}" for method, _ in shown.index]
 shown["seconds a call"] = [f"{means.loc[method, 'seconds']:.2g}" for method, _ in shown.index]
 captioned(shown, "95 % intervals that hold the true error, of calibrated and of miscalibrated models")
@@ -469,14 +473,16 @@ of_calibrated = rate(tests[tests["calibrated"]], "rejected", ["method", "samples
 of_others = rate(tests[~tests["calibrated"]], "rejected", ["method", "samples"])
 panels = {
     title: {
-        method: (part["samples"].to_numpy(), part["rate"].to_numpy(), np.abs(part[["low", "high"]].T - part["rate"]))
+        method: (np.arange(len(part)), part["rate"].to_numpy(), np.abs(part[["low", "high"]].T - part["rate"]))
         for method, part in rates.groupby("method", sort=False)
     }
     for title, rates in {"calibrated": of_calibrated, "miscalibrated": of_others}.items()
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of samples that each of six tests rejects, over the number of samples, logarithmic. Left, calibrated models: all near 5 per cent. Right, miscalibrated models: all rise with the number of samples."}, "figure": {"name": "fig-advice-tests", "caption": "Share of samples rejected at 5 %, with exact 95 % intervals. With 200 samples every test misses many miscalibrated models; with 5,000 those that look at one sum alone still do."}}
-panel_figure(panels, "samples", "share rejected", reference=0.05, xscale="log")
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of samples that each of six tests rejects, with 200, 1,000 and 5,000 samples. Left, calibrated models: all near 5 per cent. Right, miscalibrated models: all rise with the number of samples."}, "figure": {"name": "fig-advice-tests", "caption": "Share of samples rejected at 5 %, with exact 95 % intervals. With 200 samples every test misses many miscalibrated models; with 5,000 those that look at one sum alone still do."}}
+sizes = of_calibrated["samples"].unique()
+ticks = {"xticks": range(len(sizes)), "xticklabels": [f"{n:,}" for n in sizes]}
+panel_figure(panels, "samples", "share rejected", reference=0.05, aside=True, **ticks)
 
 # %% [markdown]
 # A gate says more than a test: is the error below a limit? `check` answers only where its interval lies on one side. The
