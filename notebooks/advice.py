@@ -417,9 +417,9 @@ captioned(called, "Calibrated models that are called miscalibrated")
 #
 # Which test finds a miscalibrated model, and which interval holds the truth? Sixteen made-up models have known true
 # probabilities. They are calibrated, too sure or not sure enough by a factor 1.5 of the logits, too generous to one
-# class, or have rare events (1 %) or five tied probabilities. The last is a saw-tooth: 0.15 too high and too low in turn,
-# so that all cancels within each of 15 bins. Of two classes the probability of class 1 is judged, of 3 and 10 the
-# confidence.
+# class, or have rare events (1 %) or five tied probabilities. The last is a saw-tooth: 0.15 too high and too low in
+# turn, so that all cancels within each of 15 bins. Of two classes the probability of class 1 is judged, of 3 and 10
+# the confidence.
 #
 # Each library is called as its documentation says. Five expectations of ours were committed before the first round.
 
@@ -485,8 +485,8 @@ ticks = {"xticks": range(len(sizes)), "xticklabels": [f"{n:,}" for n in sizes]}
 panel_figure(panels, "samples", "share rejected", reference=0.05, aside=True, **ticks)
 
 # %% [markdown]
-# A gate says more than a test: is the error below a limit? `check` answers only where its interval lies on one side. The
-# usual rule, an estimate that is at most the limit, always answers, and is often wrong with few samples.
+# A gate says more than a test: is the error below a limit? `check` answers only where its interval lies on one side.
+# The usual rule, an estimate that is at most the limit, always answers, and is often wrong with few samples.
 
 # %% tags=["remove-input"]
 gates = compared[compared["kind"] == "gate"]
@@ -514,8 +514,8 @@ captioned(
 
 # %% [markdown]
 # One expectation did not come: at 1,000 samples the Monte Carlo test rejects calibrated models too often. Its p-values
-# here use 499 draws of one seed, a quarter of the default. At each number of samples that alone moves its rate by about a
-# point, which the interval does not count.
+# here use 499 draws of one seed, a quarter of the default. At each number of samples that alone moves its rate by
+# about a point, which the interval does not count.
 
 # %% tags=["remove-input"]
 versions = sorted({f"{r.package} {r.version}" for r in compared.itertuples() if r.package != r.version})
@@ -531,10 +531,10 @@ Markdown(
 # (sec-calarena)=
 # ## Beside CalArena
 #
-# CalArena {cite:p}`berta26` compares calibrators on some two thousand models. By our adapter it runs ours as any other:
-# `from reproduction.studies.calibrators.calarena import CUSTOM_CALIBRATORS` in its `custom_calibrators.py`. The table has
-# its published results on networks for CIFAR, and its calibrators and ours on the networks that are recorded here. The
-# published networks' logits could not be had, so the two columns are of different networks.
+# CalArena {cite:p}`berta26` compares calibrators on some two thousand models. By our adapter it runs ours as any
+# other: `from reproduction.studies.calibrators.calarena import CUSTOM_CALIBRATORS` in its `custom_calibrators.py`. The
+# table has its published results on networks for CIFAR, and its calibrators and ours on the networks that are recorded
+# here. The published networks' logits could not be had, so the two columns are of different networks.
 
 # %% tags=["remove-input"]
 arena = gains(pd.read_parquet(ROOT / "results/calarena/table.parquet"))
