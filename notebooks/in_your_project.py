@@ -197,8 +197,8 @@ captioned(cells[cells.columns.sort_values(key=lambda of: ~of.str.startswith("foc
 # %% [markdown]
 # Three rows are worth a look before a loss is exchanged. The mean of kornia and MONAI is over labels times classes, so
 # the gradient is K times smaller. With $\gamma < 1$ a network that is sure gives a gradient of nan in three libraries.
-# And where a label has nearly all probability, float32 rounds what is left of it: of a loss of $10^{-20}$ ours of classes
-# has more than half wrong, too. `MultiLabelLoss` has not.
+# And where a label has nearly all probability, float32 rounds what is left: of a loss of $10^{-20}$ ours of classes has
+# more than half wrong, too. `MultiLabelLoss` has not.
 
 # %% tags=["remove-input"]
 versions = sorted(set(features["library"] + " " + features["version"]) | {f"torch {features['torch_version'].iloc[0]}"})
