@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
+from focal_lib.atomic_write import check_target
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.scores import brier, nll
 from reproduction.checkout import ROOT, commit
@@ -33,8 +34,8 @@ from reproduction.studies.calibrators.calarena import CUSTOM_CALIBRATORS
 from reproduction.studies.shared.over_seeds import write_table
 from reproduction.studies.shared.recorded import load_recorded
 
-OUT = ROOT / "results" / "calarena"
-RECORDS = {"c10": ("cifar10-record", "cifar10-resnet18", "cifar10-long"), "c100": ("cifar100-record",)}
+OUT = ROOT / "results" / "calarena" / "table.parquet"
+RECORDS = {"c10": ("cifar10-resnet18", "cifar10-long"), "c100": ("cifar100-record",)}
 AS_GIVEN, REFERENCE = "Base-model", "TS"
 THEIRS = {"TS": "TemperatureScaling", "ETS": "ETS", "VS": "VectorScaling", "SVS": "SVS", "SMS": "SMS"}
 
@@ -106,7 +107,12 @@ def gains(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def main(checkout: Path, out: Path = OUT) -> None:
-    """Make the table."""
+    """Make the table.
+
+    Raises:
+        ValueError: `out` is not named .parquet; before the work begins.
+    """
+    check_target(out, ending=".parquet")
     published = read_published(checkout)
     runs = [
         (dataset, f"{record} {run.spec.digest}", run)
@@ -117,6 +123,7 @@ def main(checkout: Path, out: Path = OUT) -> None:
     ]
     here = compare(runs, {**their_calibrators(), **CUSTOM_CALIBRATORS})
     table = pd.concat([published, here], ignore_index=True)
+    out.parent.mkdir(parents=True, exist_ok=True)
     write_table(table.assign(commit=commit(written="results")), out)
 
 
