@@ -553,9 +553,9 @@ advised = arena[arena["calibrator"] == "focal-lib-advice"]
 assert advised["gain"].abs().lt(0.1).all(), "the text below says so"
 
 # %% [markdown]
-# On the networks here the advice is a temperature, to a tenth of a per cent. Where structured matrix scaling gains more,
-# as on the published networks, its interval has to say so before it is advised. With two to five networks the intervals
-# of the means are wide.
+# On the networks here the advice is a temperature, to a tenth of a per cent. Where structured matrix scaling gains
+# more, as on the published networks, its interval has to say so before it is advised. With two to five networks the
+# intervals of the means are wide.
 
 # %% tags=["remove-input"]
 foot("advice", samples=samples, classes=classes, runs=runs, intervals_runs=intervals_runs, seed=seed)
