@@ -37,6 +37,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 import torch
+from IPython.display import Markdown
 from scipy.special import expit
 from torch import nn
 
@@ -46,6 +47,7 @@ from focal_lib.losses import FocalLoss
 from focal_lib.plots.reliability import positive_reliability_diagram
 from focal_lib.plots.style import use_style
 from focal_lib.theory import estimate_priors, focal_logit, prior_shift, weighted_focal_logit
+from reproduction.checkout import ROOT
 from reproduction.pages.footer import foot
 from reproduction.pages.tables import captioned
 
@@ -177,7 +179,35 @@ else:
 # ```
 #
 # Sample weights of the data set are used. With more classes raw scores are (n, K), and `class_weights` has K numbers.
+
+# %% [markdown]
+# (sec-other-losses)=
+# ## Focal losses of other libraries
 #
+# What can each do? Every cell of the table was run: the loss was called, and held against the definition in float64 or
+# in 50 digits. Losses of classes take (N, K, ...), those of one logit a label (N, ...).
+
+# %% tags=["remove-input"]
+features = pd.read_parquet(ROOT / "results/losses/features.parquet")
+cells = features.assign(of=features["library"] + ": " + features["call"])
+cells = cells.pivot(index="feature", columns="of", values="result").loc[features["feature"].unique()]
+assert cells.filter(like="focal-lib: Multi").eq("yes").all(axis=None), "the text below says so"
+captioned(cells[cells.columns.sort_values(key=lambda of: ~of.str.startswith("focal-lib"))], "What focal losses can do")
+
+# %% [markdown]
+# Three rows are worth a look before a loss is exchanged. The mean of kornia and MONAI is over labels times classes, so
+# the gradient is K times smaller. With $\gamma < 1$ a network that is sure gives a gradient of nan in three libraries.
+# And where a label has nearly all probability, float32 rounds what is left: of a loss of $10^{-20}$ ours of classes has
+# more than half wrong, too. `MultiLabelLoss` has not.
+
+# %% tags=["remove-input"]
+versions = sorted(set(features["library"] + " " + features["version"]) | {f"torch {features['torch_version'].iloc[0]}"})
+Markdown(
+    f"Versions: {', '.join(versions)}. `python -m benchmarks.losses --out results/losses/features.parquet` runs the "
+    "cells again, where these libraries are installed."
+)
+
+# %% [markdown]
 # (sec-way-back)=
 # ## The way back to probabilities
 #
