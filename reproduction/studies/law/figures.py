@@ -1,6 +1,12 @@
-"""The law as a picture: every network a point."""
+"""The law as a picture: every network a point.
+
+python -m reproduction.studies.law.figures book/_static/law.png     # for the README
+"""
 
 from __future__ import annotations
+
+import sys
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,7 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from focal_lib.plots.colours import ACCENTS
-from focal_lib.plots.style import WIDTH, put_legend_below
+from focal_lib.plots.style import WIDTH, put_legend_below, use_style
+from reproduction.studies.law.earlier import OUT
+from reproduction.studies.law.judged import read_law
 
 FALLS, RISES = ACCENTS
 _AROUND = 2.0  # points beside the outermost network
@@ -70,3 +78,8 @@ def _finished(fig: Figure, ax: Axes) -> Figure:
     put_legend_below(fig, ax)
     plt.close(fig)
     return fig
+
+
+if __name__ == "__main__":
+    use_style()
+    law_figure(read_law(), pd.read_parquet(OUT)).savefig(Path(sys.argv[1]), dpi=110)
