@@ -260,8 +260,8 @@ dearer = int(costs.gt(0).sum())
 # %% tags=["remove-input"]
 third = f"The third did not come: in {keeps.sum()} of {len(keeps):,} decisions" if keeps.any() else "The third came"
 rest = (
-    f", as by the estimates each of the others has a larger NLL or Brier score, or too few errors tell. In {dearer} of these the best of them "
-    f"truly has a larger NLL, in the median by {costs.median():.2g} %"
+    ", as by the estimates each of the others has a larger NLL or Brier score, or too few errors tell. "
+    f"In {dearer} of these the best of them truly has a larger NLL, in the median by {costs.median():.2g} %"
     if keeps.any()
     else ""
 )
@@ -417,10 +417,9 @@ captioned(called, "Calibrated models that are called miscalibrated")
 # ## Beside tests and intervals of other libraries
 #
 # Which test finds a miscalibrated model, and which interval holds the truth? Sixteen made-up models have known true
-# probabilities. They are calibrated, too sure or not sure enough by a factor 1.5 of the logits, too generous to one
-# class, or have rare events (1 %) or five tied probabilities. The last is a saw-tooth: 0.15 too high and too low in
-# turn, so that all cancels within each of 15 bins. Of two classes the probability of class 1 is judged, of 3 and 10
-# the confidence.
+# probabilities. They are calibrated, too sure or not sure enough, too generous to one class, or have rare events
+# or few values that tie. The last is a saw-tooth: too high and too low in turn, so that all cancels within each bin. Of
+# two classes the probability of the event is judged, of more the confidence.
 #
 # Each library is called as its documentation says. Five expectations of ours were committed before the first round.
 
@@ -480,7 +479,7 @@ panels = {
     for title, rates in {"calibrated": of_calibrated, "miscalibrated": of_others}.items()
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of samples that each of six tests rejects, with 200, 1,000 and 5,000 samples. Left, calibrated models: all near 5 per cent. Right, miscalibrated models: all rise with the number of samples."}, "figure": {"name": "fig-advice-tests", "caption": "Share of samples rejected at 5 %, with exact 95 % intervals. With 200 samples every test misses many miscalibrated models; with 5,000 those that look at one sum alone still do."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of samples that each test rejects, over the number of samples. Left, calibrated models: all near the level of the tests. Right, miscalibrated models: all rise with the number of samples."}, "figure": {"name": "fig-advice-tests", "caption": "Share of samples rejected, with exact intervals. With few samples every test misses many miscalibrated models; with many those that look at one sum alone still do."}}
 sizes = of_calibrated["samples"].unique()
 ticks = {"xticks": range(len(sizes)), "xticklabels": [f"{n:,}" for n in sizes]}
 panel_figure(panels, "samples", "share rejected", reference=0.05, aside=True, **ticks)
@@ -514,9 +513,9 @@ captioned(
 )
 
 # %% [markdown]
-# One expectation did not come: at 1,000 samples the Monte Carlo test rejects calibrated models too often. Its p-values
-# here use 499 draws of one seed, a quarter of the default. At each number of samples that alone moves its rate by
-# about a point, which the interval does not count.
+# One expectation did not come: with the middle number of samples the Monte Carlo test rejects calibrated models too
+# often. It was run with fewer draws than its default, all of one seed. That alone moves its rate, which the interval
+# does not count.
 
 # %% tags=["remove-input"]
 versions = sorted({f"{r.package} {r.version}" for r in compared.itertuples() if r.package != r.version})

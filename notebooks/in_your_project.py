@@ -184,8 +184,8 @@ else:
 # (sec-other-losses)=
 # ## Focal losses of other libraries
 #
-# What can each do? Every cell of the table was run: the loss was called, and held against the definition in float64 or
-# in 50 digits. Losses of classes take (N, K, ...), those of one logit a label (N, ...).
+# What can each do? Every cell of the table was run: the loss was called, and held against the definition in double or
+# many more digits. Losses of classes take (N, K, ...), those of one logit a label (N, ...).
 
 # %% tags=["remove-input"]
 features = pd.read_parquet(ROOT / "results/losses/features.parquet")
