@@ -18,7 +18,7 @@ def focal_trained_log_probs(log_probs: np.ndarray, gamma: float, sharpening: flo
 
     The inverse of the focal calibration map (KK24 Prop. 4) of softmax(s log p), s = (1 + gamma)^sharpening. With
     sharpening 0 the focal network after its map equals the cross-entropy network: KK24's decomposition, taken to hold
-    for new data, too. A confident network learns 1 + gamma times as fast after the map, so it ends a little sharper.
+    for new data, too. Trained networks end a little sharper than that.
 
     Args:
         log_probs: (n, K) of the cross-entropy network, on samples that it was not trained on.

@@ -19,7 +19,7 @@ from focal_lib.cli.parameters import NEW_FILE, FiniteNumber
 @click.command(cls=FileCommand)
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--gamma", "gammas", multiple=True, type=FiniteNumber(0, 50, min_open=True), help="To try; several times."
+    "--gamma", "gammas", multiple=True, type=FiniteNumber(0, 5, min_open=True), help="To try, at most 5; several times."
 )
 @data_options
 @click.option("--out", type=NEW_FILE, help="JSON with the table.")

@@ -36,7 +36,7 @@ def law_figure(runs: pd.DataFrame, earlier: pd.DataFrame | None = None) -> Figur
     low, high = whole["cross_entropy"].min() - _AROUND, whole["cross_entropy"].max() + _AROUND
     top = whole["added"].max() + _AROUND
     g = np.array([0.0, high])
-    ax.plot(g, 2 * g, color="black", label="$D = 2G$: ECE as before")
+    ax.plot(g, 2 * g, color="black", label="$D = 2G$")
     ax.plot(g, g, color="black", linestyle="--", linewidth=1, label="$D = G$: best")
     ax.axvline(0, color="0.6", linewidth=0.8)
     for marker, of, part in sets:

@@ -41,6 +41,9 @@ def judge_runs(record: pd.DataFrame) -> pd.DataFrame:
     found["cross_entropy_ece"] = base["test_ece"]
     found["cross_entropy_validation_ece"] = base["validation_ece"]
     found["cross_entropy_validation_confidence"] = base["validation_confidence"]
+    found["cross_entropy_validation"] = base["validation_confidence"] + base["validation_error"] - 100
+    found["validation_n"] = base["validation_n"]
+    found["error"] = focal["test_error"]
     found["temperature_ece"] = base["temperature_ece"]
     found["change"] = focal["test_ece"] - base["test_ece"]
     for name in ("plain", "sharper"):
@@ -69,17 +72,42 @@ def below_twice(runs: pd.DataFrame) -> pd.Series:
     return ((runs["added"] < 2 * runs["cross_entropy"]) == (runs["change"] < 0)).astype(float)
 
 
-def slope(runs: pd.DataFrame, prediction: str = "sharper") -> Interval:
-    """Slope of the true overconfidence on the predicted one, with the jackknife over cells."""
+def slope(runs: pd.DataFrame, *, of_change: bool = False) -> Interval:
+    """Slope of the true overconfidence on the predicted one, with the jackknife over cells.
+
+    of_change: of both minus cross-entropy's, which is a part of each and alone would make a slope near 1.
+    """
+    base = ("cross_entropy_validation", "cross_entropy") if of_change else ()
+    pairs = zip(("sharper_own", "own"), base, strict=True) if base else ()
+    runs = runs.assign(**{name: runs[name] - runs[own] for name, own in pairs})
     cells = [part for _, part in runs.groupby(CELL)]
 
     def of(parts: list[pd.DataFrame]) -> float:
         joined = pd.concat(parts)
-        return float(np.polyfit(joined[f"{prediction}_own"], joined["own"], 1)[0])
+        return float(np.polyfit(joined["sharper_own"], joined["own"], 1)[0])
 
     whole, n = of(cells), len(cells)
     pseudo = [n * whole - (n - 1) * of(cells[:i] + cells[i + 1 :]) for i in range(n)]
     return t_interval(pseudo)
+
+
+def forecasts(runs: pd.DataFrame) -> pd.DataFrame:
+    """Name -> overconfidence forecast for each run, in points: the law's, and rivals that know less.
+
+    'as cross-entropy': nothing changes; 'the usual drop': what this gamma takes away in the other cells, on average.
+    """
+    before = runs["cross_entropy_validation"]
+    drop = runs["own"] - before
+    cell = runs.groupby(CELL).ngroup()
+    usual = [drop[(cell != c) & (runs["gamma"] == g)].mean() for c, g in zip(cell, runs["gamma"], strict=True)]
+    return pd.DataFrame(
+        {
+            "as cross-entropy": before,
+            "the map alone": runs["plain_own"],
+            "the usual drop of this gamma": before + usual,
+            "the map, sharpened": runs["sharper_own"],
+        }
+    )
 
 
 def choices(runs: pd.DataFrame) -> pd.DataFrame:

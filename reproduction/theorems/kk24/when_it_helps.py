@@ -35,7 +35,7 @@ def helps_below_twice() -> Evidence:
     "KK24 section 4, taken further",
     r"Two classes, one sample of class 1, its logit $m$ trained by gradient descent on focal loss. The logit $M$ of the map, $P = \sigma(M)$, obeys "
     r"$\frac{dM}{dt} = r\,(1-P)$, and $r \to 1 + \gamma$ as $m \to \infty$. With cross-entropy $r = 1$: where a network is sure, focal loss trains the mapped "
-    r"network $1 + \gamma$ times as fast.",
+    r"network $1 + \gamma$ times as fast, whether it is right or wrong ($r$ is even in $m$).",
 )
 def faster_where_sure() -> Evidence:
     """With d = 1 - q both slopes of the loss are powers of d times functions with limits."""
@@ -71,5 +71,6 @@ def faster_where_sure() -> Evidence:
             r"$-\frac{dL}{dm} = \delta(1-\delta)\,|L'(q)|$, and over $1 - P$ that is $(1-\delta)(b + \delta^{1+\gamma}a) \to 1$",
             (d * (1 - d) * true / (true / (true + other)), (1 - d) * (b + d ** (1 + gamma) * a)),
         ),
-        remark=r"So $r = \frac{dM}{dm}\cdot\frac{-dL/dm}{1-P} \to 1 + \gamma$.",
+        remark=r"So $r = \frac{dM}{dm}\cdot\frac{-dL/dm}{1-P} \to 1 + \gamma$. As $1 - P = |L'(q)|\,/\,(|L'(q)| + |L'(1-q)|)$, "
+        r"$r = \frac{dM}{dm}\,q(1-q)\,(|L'(q)| + |L'(1-q)|)$, which is the same at $-m$.",
     )

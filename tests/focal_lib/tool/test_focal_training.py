@@ -80,7 +80,7 @@ def test_the_validation_set_of_two_sets_is_used():
     np.testing.assert_allclose(predict_focal_training(both).table, predict_focal_training(first).table)
 
 
-@pytest.mark.parametrize("gammas", [[], [0.0], [-1.0], [np.nan]])
+@pytest.mark.parametrize("gammas", [[], [0.0], [-1.0], [np.nan], [6.0]])
 def test_gammas_out_of_range_are_refused(gammas):
     with pytest.raises(ValueError, match="gamma"):
         predict_focal_training(made_up(100), gammas)
@@ -107,7 +107,7 @@ def test_the_command_prints_the_table_and_writes_json(tmp_path):
     assert content["samples"] == len(labels)
 
 
-@pytest.mark.parametrize("gamma", ["0", "-1", "many"])
+@pytest.mark.parametrize("gamma", ["0", "-1", "6", "many"])
 def test_the_command_refuses_a_gamma_out_of_range(tmp_path, gamma):
     np.savez(tmp_path / "v.npz", logits=np.zeros((4, 2)), labels=[0, 1, 0, 1])
     found = CliRunner().invoke(main, ["gamma", str(tmp_path / "v.npz"), "--gamma", gamma])
