@@ -28,7 +28,7 @@
 
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read
-runs: str = "_build/runs"  # where they are
+runs: str = "results/fashion-mnist"  # where they are
 seed: int = 1  # which of the grid's cross-entropy runs
 
 # %% tags=["hide-input"]

@@ -59,7 +59,7 @@ recorded_small: str = "cifar10-resnet8"  # small networks, trained before
 recorded_many: str = "cifar100-record"  # some losses with a hundred classes
 recorded_clipped: str = "cifar10-clipped"  # some losses and seeds of the first, with other steps
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the live runs
-runs: str = "_build/runs"  # where they are
+runs: str = "results/fashion-mnist"  # where they are
 
 # %% tags=["hide-input"]
 import json

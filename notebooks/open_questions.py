@@ -54,7 +54,7 @@
 
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read
-runs: str = "_build/runs"  # where they are
+runs: str = "results/fashion-mnist"  # where they are
 l2: float = 0.001  # penalty of vector and matrix scaling, so that their fits converge; at least 0
 gamma: float = 3.0  # of the map that is held against other architectures; at least 0
 picture: str = "focal 3"  # loss of workflow/grids/cifar10-record.yaml whose landscape is drawn

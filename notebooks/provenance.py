@@ -22,7 +22,7 @@
 
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the grid whose runs make book trains
-runs: str = "_build/runs"  # where they are
+runs: str = "results/fashion-mnist"  # where they are
 record: str = "cifar10-record"  # folder in results: runs in bf16
 again: str = "cifar10-precision"  # one of them in float32
 pairs: str = "cifar10-bf16-gpu, cifar10-float32-gpu"  # the same seeds in both, on one GPU

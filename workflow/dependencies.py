@@ -181,14 +181,6 @@ def notebook_modules(notebook: Path) -> set[str]:
     return _closure(_used(notebook) | {claim_modules()[id] for id in claims_shown(notebook)})
 
 
-def reads_runs(notebook: Path) -> bool:
-    """Whether a notebook reads the runs of a grid: it has a parameter `grid: str`, or shows a claim that needs them."""
-    parameters = [ast.unparse(node) for node in _tree(notebook).body if isinstance(node, ast.AnnAssign)]
-    return any(one.startswith("grid: str") for one in parameters) or any(
-        _given(id, "needs") == "runs" for id in claims_shown(notebook)
-    )
-
-
 @functools.cache
 def _data() -> dict[str, list[Path]]:
     """Files that modules read, by name: inside the package, the tables of recorded runs, what Coq's kernel checked.

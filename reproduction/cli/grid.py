@@ -76,7 +76,9 @@ def grid(
     if only_status:
         _refuse_ignored({"path", "root", "only_status"}, "--status looks at the runs there are")
     elif record is not None or table is not None:
-        _refuse_ignored({"path", "root", "record", "half", "table", "part"}, "--record and --table look at the runs there are")
+        _refuse_ignored(
+            {"path", "root", "record", "half", "table", "part"}, "--record and --table look at the runs there are"
+        )
     elif dry_run:
         used = {"path", "root", "dry_run", "cores", "device", "again"}
         _refuse_ignored(used, "--dry-run says what the grid would cost")

@@ -13,6 +13,7 @@ from reproduction.ledger.evidence import All, Evidence, Unchecked
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import (
+    BOOK_RUNS,
     M20_FIGURES,
     SIZE,
     difference,
@@ -34,9 +35,9 @@ RECORDED = "cifar10-record"
 ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
 KEPT = 0.95  # the confidence on correctly classified samples that M20 has
 _KEPT = f"confidence on correctly classified test samples minus {KEPT:g}"
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
 add_quoted = Rows(CHAPTER, "quoted")
-add_ours = Rows(CHAPTER, "ours", needs="runs")
+add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
 def per_seed(quantity: Callable[[Result], float], gamma: float) -> np.ndarray:

@@ -18,6 +18,7 @@ from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.while_training import describe_followed, follow, histories
 from reproduction.studies.shared.from_runs import (
+    BOOK_RUNS,
     M20_FIGURES,
     SIZE,
     paired,
@@ -37,8 +38,8 @@ HERE = (
 )
 AT = r"at the last step before the mean probability of the true class with cross-entropy passes $p_0$, $g(p_0, \gamma) = 1$"
 ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
-add_ours = Rows(CHAPTER, "ours", needs="runs")
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
+add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
 def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
