@@ -58,7 +58,7 @@ recorded: str = "cifar10-record"  # folder in results, and grid in workflow/grid
 recorded_small: str = "cifar10-resnet8"  # small networks, trained before
 recorded_many: str = "cifar100-record"  # some losses with a hundred classes
 recorded_clipped: str = "cifar10-clipped"  # some losses and seeds of the first, with other steps
-grid: str = "workflow/grids/fashion-mnist.yaml"  # the live runs
+grid: str = "workflow/grids/fashion-mnist.yaml"  # the small runs
 runs: str = "results/fashion-mnist"  # where they are
 
 # %% tags=["hide-input"]
@@ -428,10 +428,10 @@ folded_differences({"these runs": engine.read_notes(f"workflow/grids/{recorded_c
 show("m20.cifar10_before_clipped", "m20.clipping_favours_focal")
 
 # %% [markdown]
-# ## Fashion-MNIST, run live
+# ## Fashion-MNIST
 #
 # {glue:text}`table1-live-losses` losses with {glue:text}`table1-live-seeds`, on {glue:text}`table1-live-n:,` training
-# images, trained while this book was built; the adaptive ECEs are those of {ref}`ch-fts`.
+# images; the adaptive ECEs are those of {ref}`ch-fts`.
 
 # %% tags=["hide-input"]
 results_live = engine.load_runs(grid, runs)

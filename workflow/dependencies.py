@@ -121,7 +121,7 @@ def _calls(node: ast.expr) -> str:
 
 
 def _shared(table: ast.expr) -> list[ast.keyword]:
-    """What `Rows("13_table1", "ours", needs="runs")` is given, by name."""
+    """What `Rows("13_table1", "ours", needs="results/texts")` is given, by name."""
     assert isinstance(table, ast.Call)
     return [ast.keyword("chapter", table.args[0]), *table.keywords]
 
