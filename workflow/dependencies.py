@@ -185,7 +185,7 @@ def notebook_modules(notebook: Path) -> set[str]:
 def _data() -> dict[str, list[Path]]:
     """Files that modules read, by name: inside the package, the tables of recorded runs, what Coq's kernel checked.
 
-    Tables by the name of their folder, too, and grids by theirs, which recorded runs share: what is planned.
+    Tables by their folder, too, its name or from `results` on, and grids by theirs, which recorded runs share: what is planned.
     """
     inside = [
         path
@@ -201,7 +201,9 @@ def _data() -> dict[str, list[Path]]:
     for path in sorted([*inside, *tables, *checked]):
         found.setdefault(path.name, []).append(path)
     for path in tables:
-        found.setdefault(path.parent.name, []).append(path)
+        for name in (path.parent.name, f"results/{path.parent.name}"):
+            if name != "fashion-mnist":  # the data set, in most modules that say so
+                found.setdefault(name, []).append(path)
     for path in sorted((ROOT / "workflow" / "grids").glob("*.yaml")):
         found.setdefault(path.stem, []).append(path)
     return found
