@@ -612,8 +612,8 @@ note_significant("gains", gains)
 row = evaluate_contrasts(frame, [primary]).iloc[0]
 judged = find("kk24.table1_ece_focal_losses")
 note("table1", gain=row["difference"], gain_low=row["low"], gain_high=row["high"], gain_seeds=int(row["seeds"]))
-note("table1", gain_losses=", ".join(map(in_words, primary.ours.losses)), gain_reason=judged.evidence.reason)
-note("table1", gain_verdict=str(judged.verdict), gain_printed=judged.evidence.printed)
+note("table1", gain_losses=", ".join(map(in_words, primary.ours.losses)), gain_reason=judged.conclude())
+note("table1", gain_verdict=str(judged.verdict), gain_printed=judged.evidence.found.printed)
 note("table1", with_all_losses=str(verdict_with_all_losses(recorded)))
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Adaptive ECE after focal temperature scaling minus after temperature scaling for each loss, with intervals over seeds, beside a line at zero."}, "figure": {"name": "fig-table1-methods", "caption": "Adaptive ECE (equal mass) after focal temperature scaling minus after temperature scaling, both chosen by it, in percentage points, paired over seeds, 95 % t intervals, uncorrected."}}

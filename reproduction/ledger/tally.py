@@ -23,6 +23,7 @@ GROUPS = {  # words for a tally -> verdicts
     "hold under a condition": (Verdict.CONDITIONAL,),
     "refuted or not reproduced": (Verdict.REFUTED, Verdict.NOT_REPRODUCED, Verdict.NOT_CONFIRMED),
     "undecided": (Verdict.UNDECIDED,),
+    "out of regime": (Verdict.OUT_OF_REGIME,),
     "not checkable here": (Verdict.UNCHECKABLE,),
 }
 

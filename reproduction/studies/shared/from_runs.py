@@ -259,7 +259,7 @@ def _of_planned(
     """Values, one a seed, against the effect claimed; not complete as long as planned seeds are missing."""
     complete = len(values) >= planned
     over = say_seeds(len(values), planned)
-    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
+    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size)
     return replace(found, complete=complete)
 
 

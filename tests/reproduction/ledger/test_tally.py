@@ -19,6 +19,7 @@ def test_counts_by_group():
         "hold under a condition": 0,
         "refuted or not reproduced": 2,
         "undecided": 1,
+        "out of regime": 0,
         "not checkable here": 0,
     }
     with pytest.raises(ValueError, match=r"Got CHECK FAILED"):
