@@ -379,7 +379,7 @@ note("questions", default_low=by_penalty[default].min(), default_high=by_penalty
 # %% [markdown]
 # With $C =$ {glue:text}`questions-strength:g` the differences are {glue:text}`questions-default-low:+.3f` to
 # {glue:text}`questions-default-high:+.3f`, with the weakest of these penalties {glue:text}`questions-weak-low:+.3f` to
-# {glue:text}`questions-weak-high:+.3f`: the verdict against Dirichlet calibration is on the first alone. The same
+# {glue:text}`questions-weak-high:+.3f`: the penalty on record is no fair one, and nothing is concluded. The same
 # contrasts of the small ResNets ([](#sec-table1-small) has their training), for which they were written down first:
 
 # %% tags=["hide-input"]

@@ -158,12 +158,14 @@ class Measurement(Evidence):
         if so:
             return f"{what} is within what is claimed, {_range(self.claimed)}"
         if self.verdict == Verdict.NOT_REPRODUCED:
-            return f"{what} holds nothing of what is claimed, {_range(self.claimed)}"
+            return f"{what} holds nothing of {self._what_is_said}, {_range(self.claimed)}"
         return f"{what} holds values that are claimed, {_range(self.claimed)}, and others"
 
     @property
     def _what_is_said(self) -> str:
-        """Near enough to a printed number is ours to say."""
+        """Near enough to a printed number is ours to say; of a sign the size that is printed does not count."""
+        if self.sign:
+            return "what is claimed"
         ours = self.said == "printed" and self.tolerance > 0
         return f"{'our tolerance of ' * ours}what is {self.said}"
 
@@ -179,7 +181,7 @@ class Measurement(Evidence):
         if self.verdict == Verdict.REPRODUCED:
             return "data whose interval is not wholly within what is claimed"
         if self.verdict == Verdict.NOT_REPRODUCED:
-            return "data whose interval holds some of what is claimed"
+            return f"data whose interval holds some of {self._what_is_said}"
         return f"more data: {self._could_decide(self._judged)}"
 
     def _could_decide(self, interval: Interval) -> str:

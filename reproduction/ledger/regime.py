@@ -1,4 +1,4 @@
-"""What must hold of networks before they say anything, for or against, of a claim about a paper's networks."""
+"""What must hold before a measurement says anything of a claim, for it or against it: a paper's networks, say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reproduction.ledger.judgement import Evidence, Range, Verdict
 
 @dataclass(frozen=True)
 class Condition:
-    """A number of the networks measured, which must lie within what is printed of the paper's, ends included."""
+    """A number of what was measured, which must lie within what is printed of the paper's, or wanted, ends included."""
 
     quantity: str
     measured: float
@@ -31,7 +31,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class InRegime(Evidence):
-    """Evidence on networks, judged where these conditions hold of them; else OUT OF REGIME, neither for nor against."""
+    """Evidence that is judged where these conditions hold; else OUT OF REGIME, neither for nor against."""
 
     conditions: tuple[Condition, ...]
     found: Evidence
@@ -49,15 +49,15 @@ class InRegime(Evidence):
     def describe(self) -> str:
         """The conditions, then what was measured."""
         lines = [f"* {one.describe()}{'' if one.holds else ': outside'}" for one in self.conditions]
-        return "\n".join(["The networks measured:", "", *lines, "", self.found.describe()])
+        return "\n".join(["What must hold first:", "", *lines, "", self.found.describe()])
 
     def _means(self) -> str:
         if not self._unmet:
             return self.found.conclude()
-        return f"these networks say nothing of the paper's: {'; '.join(one.describe() for one in self._unmet)}"
+        return f"neither for nor against: {'; '.join(one.describe() for one in self._unmet)}"
 
     def _changes(self) -> str:
-        return "networks of which that holds" if self._unmet else self.found.would_change()
+        return "runs of which that holds" if self._unmet else self.found.would_change()
 
 
 def _number(value: float) -> str:

@@ -43,7 +43,7 @@ from reproduction.studies.shared.written_contrasts import (
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
 BOOK, BOOK_RUNS = "fashion-mnist", "results/fashion-mnist"  # the book's grid, and its runs
 M20_FIGURES = "m20-figures"  # the grid of M20's own networks, data and epochs
-SIZE = "Fashion-MNIST, 2,000 training images, small CNN"  # of the default grid, for statements
+SIZE = "Fashion-MNIST, 2,000 training images, small CNN, 100 epochs"  # of the book's grid, for statements
 CIFAR_SIZE = "CIFAR-10, 4,000 training images, ResNet-8"  # of the networks under shift, for statements
 
 

@@ -105,25 +105,23 @@ def test_ids_lead_to_code():
     assert find("m20.weight_norm_late").location.startswith("reproduction/studies/epochs/claims_regularisation.py:")
 
 
-def test_without_its_runs_a_claim_is_unchecked_and_says_what_makes_them():
+def test_without_its_runs_a_claim_is_unchecked_and_says_which():
     def check():
         raise FileNotFoundError("run 12ab has no logits.npz")
 
     ledger_module = inspect.getmodule(face)
-    for needs, expected in (("runs", "`make book`"), ("results/x", "results/x of the project")):
-        found = ledger_module._where_present(check, needs)()
-        assert isinstance(found, Unchecked)
-        assert expected in found.reason
-        assert "run 12ab has no logits.npz" in found.reason
+    found = ledger_module._where_present(check, "results/x")()
+    assert isinstance(found, Unchecked)
+    assert found.reason == "needs the runs recorded in results/x of the project: run 12ab has no logits.npz"
     numbers = {"headline": "less", "_instead": lambda evidence: f"{evidence.measured:.2f}"}
-    unchecked = Claim("kk24.new", "KK24", "x", "02_convexity", lambda: Unchecked(""), needs="runs", **numbers)
+    unchecked = Claim("kk24.new", "KK24", "x", "02_convexity", lambda: Unchecked(""), needs="results/x", **numbers)
     assert unchecked.instead == ""
 
 
 def test_options_of_a_claim_are_checked():
     options = {"source": "KK24", "statement": "x", "chapter": "02_convexity", "fidelity": "quoted"}
-    with pytest.raises(ValueError, match=r"needs must be 'runs' or 'results/<folder>'. Got 'run'"):
-        claim("kk24.new", **options, needs="run")
+    with pytest.raises(ValueError, match=r"needs must be 'results/<folder>'. Got 'runs'"):
+        claim("kk24.new", **options, needs="runs")
     with pytest.raises(ValueError, match=r"instead must come with a headline"):
         claim("kk24.new", **options, instead="nothing")
     with pytest.raises(ValueError, match=r"fidelity must be one of 'quoted', .*'ours'. Got 'exact'"):
@@ -150,7 +148,7 @@ def test_an_id_is_taken_by_one_check(monkeypatch):
     def two():
         return Unchecked("two")
 
-    for needs in (None, "runs"):
+    for needs in (None, "results/x"):
         id = f"kk24.new_{needs}"
         for _ in range(2):
             claim(id, **options, needs=needs)(one)
@@ -163,7 +161,7 @@ def test_a_row_is_a_claim_on_its_line_and_no_id_is_that_of_another_row(monkeypat
     monkeypatch.setattr(sys.modules[Rows.__module__], "_REGISTRY", registry := {})
     add = Rows("23_text", "ours", needs="results/texts")
     add("m20.new", "M20", "It is so.", lambda: Unchecked("not yet"))
-    add("m20.other", "M20", "It is so.", lambda: Unchecked("not yet"), chapter="13_table1", needs="runs")
+    add("m20.other", "M20", "It is so.", lambda: Unchecked("not yet"), chapter="13_table1", needs="results/x")
 
     @add("m20.third", "M20", "It is so.")
     def third():
@@ -172,7 +170,7 @@ def test_a_row_is_a_claim_on_its_line_and_no_id_is_that_of_another_row(monkeypat
     one, other, decorated = registry.values()
     assert (decorated.function, decorated.needs, decorated.evidence.reason) == ("third", "results/texts", "never")
     assert (one.chapter, one.needs, one.fidelity, one.function) == ("23_text", "results/texts", "ours", "")
-    assert (other.chapter, other.needs, other.line - one.line) == ("13_table1", "runs", 1)
+    assert (other.chapter, other.needs, other.line - one.line) == ("13_table1", "results/x", 1)
     assert one.evidence == Unchecked("not yet")
     with pytest.raises(ValueError, match=r"must be unique\. Got 'm20\.new'"):
         add("m20.new", "M20", "It is so.", lambda: Unchecked("not yet"))

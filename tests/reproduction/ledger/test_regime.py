@@ -40,8 +40,8 @@ def test_which_condition_fails_is_said():
     holds = Condition("error in %", 8.7, (-math.inf, 10.0), "twice what M20 prints")
     found = InRegime((temperature(1.35), holds), AGAINST)
     unmet = "temperature of cross-entropy: 1.35 here, at least 2.2 by M20 Table 1"
-    assert found.conclude() == f"these networks say nothing of the paper's: {unmet}"
-    assert found.would_change() == "networks of which that holds"
+    assert found.conclude() == f"neither for nor against: {unmet}"
+    assert found.would_change() == "runs of which that holds"
     assert f"* {unmet}: outside" in found.describe()
     assert "* error in %: 8.7 here, at most 10 by twice what M20 prints\n" in found.describe()
     assert AGAINST.describe() in found.describe()
