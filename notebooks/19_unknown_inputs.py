@@ -137,8 +137,8 @@ note("unknown", networks=printed.index.unique("network").size)
 # {glue:text}`unknown-n:,` training images and {glue:text}`unknown-epochs` epochs each, {glue:text}`unknown-seeds` seeds
 # a loss, are given new images, scaled as their own. Known are the {glue:text}`unknown-known:,` test images of
 # {glue:text}`unknown-dataset`, unknown {glue:text}`unknown-digits:,` images of {glue:text}`unknown-unknown`
-# ({ref}`page-rerun`). What they said is recorded, their weights are not. Runs of one seed are paired. Every network is shown the same images: the intervals are over
-# training, not over images.
+# ({ref}`page-rerun`). What they said is recorded, their weights are not. Runs of one seed are paired. Every network is
+# shown the same images: the intervals are over training, not over images.
 
 # %% tags=["remove-input"]
 differences(engine.read_notes("workflow/grids/fashion-mnist-unknown.yaml").differs)

@@ -93,8 +93,9 @@ cause_contrasts, calibration_contrasts = plan.cause_contrasts(), plan.calibratio
 # (`workflow/grids/landscape.yaml`). On {glue:text}`landscape-recorded` training and as many validation images of each
 # run the Hessian $H$ of the mean loss in all weights was looked at without writing it down: its largest eigenvalue by
 # Lanczos iteration, its trace by Hutchinson's estimator, the mean of $v^THv$ over {glue:text}`landscape-signs`
-# vectors of random signs. The measurements are recorded (`results/landscape`), the weights are not. Of a network of ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its
-# {glue:text}`landscape-estimates` estimates {glue:text}`landscape-near` lie within two standard errors of it. The
+# vectors of random signs. The measurements are recorded (`results/landscape`), the weights are not. Of a network of
+# ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its {glue:text}`landscape-estimates`
+# estimates {glue:text}`landscape-near` lie within two standard errors of it. The
 # standard error of a trace is, at the median, {glue:text}`landscape-relative:s` % of it
 # ({glue:text}`landscape-names:s`). All networks of one kind are given the same signs, so their errors are alike, and
 # cancel in part in what is compared; those estimates are not as many independent trials. KN24's own size is for a
