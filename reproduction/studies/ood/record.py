@@ -29,9 +29,13 @@ from reproduction.studies.ood.measures import measure_detection, measure_shift, 
 from reproduction.studies.ood.plan import CIFAR_SHOWN, SHIFTS
 from reproduction.studies.shared.going_on import go_on
 
-SHOWN = dict.fromkeys(("fashion-mnist", "fashion-mnist-unknown", "fashion-mnist-fresh"), ("mnist-5k",))
-SHOWN |= {"cifar10-unknown": CIFAR_SHOWN}
-SHIFTED = {  # grid -> test images under each severity; corruptions by kind, of which one is in memory at a time
+SHOWN: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("fashion-mnist", "fashion-mnist-unknown", "fashion-mnist-fresh"), ("mnist-5k",)),
+    "cifar10-unknown": CIFAR_SHOWN,
+}
+SHIFTED: dict[
+    str, tuple[int, dict[str, tuple[str, ...]]]
+] = {  # grid -> test images under each severity; corruptions by kind, of which one is in memory at a time
     "fashion-mnist": (5000, {kind: (kind,) for kind in SHIFTS}),
     "cifar10-unknown": (2000, CORRUPTION_KINDS),
 }

@@ -44,8 +44,8 @@ def like_kk24(runs: str, found: Evidence) -> InRegime:
     rows = rows[(rows["dataset"] == _dataset(runs)) & (rows["stage"] == "ts")].set_index("loss")
     loss = CE if CE in rows.index else str(rows.index[0])
     conditions = (
-        _temperature(runs, loss, "adaptive-ece", rows.at[loss, "adaptive_ece_temperature"], "KK24 Table 1"),
-        _error(runs, loss, rows.at[loss, "error"], "KK24 Table 1"),
+        _temperature(runs, loss, "adaptive-ece", float(rows["adaptive_ece_temperature"][loss]), "KK24 Table 1"),
+        _error(runs, loss, float(rows["error"][loss]), "KK24 Table 1"),
     )
     return InRegime(conditions, found)
 
