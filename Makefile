@@ -1,4 +1,4 @@
-# make book   build the book: installs, fetches the data, runs every notebook, writes _build/html
+# make book   build the book: installs, runs every notebook, writes _build/html
 # make test   the test suite, but for slow tests
 # make help   everything else
 

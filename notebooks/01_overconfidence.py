@@ -28,7 +28,7 @@
 
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read
-runs: str = "_build/runs"  # where they are
+runs: str = "results/fashion-mnist"  # where they are
 seed: int = 1  # which of the grid's cross-entropy runs
 
 # %% tags=["hide-input"]
@@ -58,7 +58,7 @@ note("over", n_validation=len(run.validation.labels))
 # %% [markdown]
 # ## The network
 #
-# The run is one of a grid that the build makes: {glue:text}`over-n-train:,d` training images, {glue:text}`over-epochs`
+# The run is one of a recorded grid: {glue:text}`over-n-train:,d` training images, {glue:text}`over-epochs`
 # epochs of Adam, seed {glue:text}`over-seed`; {glue:text}`over-n-validation:,d` images held out for validation; the
 # published test set. That is a small recipe, chosen so that everybody can repeat it on a laptop; it is not the CIFAR
 # training of the papers.

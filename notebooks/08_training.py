@@ -30,7 +30,7 @@
 
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read
-runs: str = "_build/runs"  # where they are
+runs: str = "results/fashion-mnist"  # where they are
 
 # %% tags=["hide-input"]
 import numpy as np

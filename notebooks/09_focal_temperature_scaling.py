@@ -32,7 +32,7 @@
 
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read
-runs: str = "_build/runs"  # where they are
+runs: str = "results/fashion-mnist"  # where they are
 resamples: int = 200  # of the bootstrap; at least 1
 
 # %% tags=["hide-input"]

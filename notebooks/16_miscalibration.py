@@ -50,7 +50,7 @@
 
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # runs of the small CNN at one rate: cross-entropy, focal loss
-runs: str = "_build/runs"  # where they are
+runs: str = "results/fashion-mnist"  # where they are
 n_train: int = 600  # images of the small network that is followed here; at least 64
 epochs: int = 42  # of it; at least 5. M20: 350
 seeds: int = 3  # of it, and of the first steps; at least 1

@@ -56,12 +56,10 @@
 # calibration on the data that a network was trained for; what becomes of it elsewhere is open there.
 
 # %% tags=["parameters"]
-grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read, of cross-entropy and focal loss
-runs: str = "_build/runs"  # where they are, with their weights
-unknown: str = "mnist-5k"  # whose images are unknown: a data set of images as large as those of the grid
+recorded: str = "fashion-mnist"  # grid whose networks' answers are in results/unknown-inputs
+unknown: str = "mnist-5k"  # whose images are unknown: a data set on record
 gamma: float = 3.0  # the focal loss of the grid to look at most closely; above 0, one of the grid's
-corruptions: str = "gaussian-noise, gaussian-blur, contrast"  # of reproduction.engine.data.CORRUPTIONS
-images: int = 5000  # test images to corrupt; at least 15, for as many bins
+corruptions: str = "gaussian-noise, gaussian-blur, contrast"  # of those on record
 
 # %% tags=["hide-input"]
 import numpy as np
@@ -95,13 +93,7 @@ from reproduction.studies.ood.contrasts import (
     temperature_changes,
     temperature_under,
 )
-from reproduction.studies.ood.measures import (
-    keep_plain_focal,
-    mean_over_shifts,
-    measure_detection,
-    measure_shift,
-    unknown_images,
-)
+from reproduction.studies.ood.measures import mean_over_shifts, unknown_images
 from reproduction.studies.ood.plan import (
     CIFAR,
     CIFAR_SHIFTS,
@@ -114,24 +106,25 @@ from reproduction.studies.ood.plan import (
     shift_contrasts,
 )
 from reproduction.studies.printed_tables import printed_tables
-from reproduction.studies.shared.recorded import read_shift, read_unknown
+from reproduction.studies.shared.recorded import load_recorded, read_planned, read_shift, read_unknown
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts, format_contrasts
 
 use_style()
-trained = keep_plain_focal(engine.load_runs(grid, runs), gamma)
-detected = measure_detection(trained, unknown, runs)
+detected, shifted = read_unknown(recorded, unknown), read_shift(recorded)
 gammas = sorted(set(detected["gamma"]) - {0})
 focal = f"focal {gamma:g}"
+if focal not in set(detected["loss"]):
+    raise ValueError(f"gamma must be one of {', '.join(f'{value:g}' for value in gammas)}. Got {gamma:g}.")
 
 # %% [markdown]
 # ## What was run
 
 # %% tags=["remove-input"]
-spec = trained[0].spec
-note("unknown", runs=len(trained), seeds=int(detected["seed"].nunique()), n=spec.n_train, epochs=spec.training.epochs)
-note(
-    "unknown", known=len(trained[0].test.labels), dataset=in_words(spec.dataset), unknown=in_words(unknown), gamma=gamma
-)
+planned = read_planned(recorded)
+spec = planned[0]
+note("unknown", runs=len(planned), seeds=int(detected["seed"].nunique()), n=spec.n_train, epochs=spec.training.epochs)
+known = len(load_recorded(recorded)[0].test.labels)
+note("unknown", known=known, dataset=in_words(spec.dataset), unknown=in_words(unknown), gamma=gamma)
 note("unknown", digits=len(unknown_images(unknown)))
 cells = printed_tables().query("table == 'AUROC table' and stage == 'pre'")
 printed = cells.pivot(index=["dataset", "network"], columns="loss", values="value")
@@ -144,8 +137,8 @@ note("unknown", networks=printed.index.unique("network").size)
 # {glue:text}`unknown-n:,` training images and {glue:text}`unknown-epochs` epochs each, {glue:text}`unknown-seeds` seeds
 # a loss, are given new images, scaled as their own. Known are the {glue:text}`unknown-known:,` test images of
 # {glue:text}`unknown-dataset`, unknown {glue:text}`unknown-digits:,` images of {glue:text}`unknown-unknown`
-# ({ref}`page-rerun`). Runs of one seed are paired. Every network is shown the same images: the intervals are over
-# training, not over images.
+# ({ref}`page-rerun`). What they said is recorded, their weights are not. Runs of one seed are paired. Every network is
+# shown the same images: the intervals are over training, not over images.
 
 # %% tags=["remove-input"]
 differences(engine.read_notes("workflow/grids/fashion-mnist-unknown.yaml").differs)
@@ -334,8 +327,8 @@ show("l25.fcl_other_shifts", "l25.flsd53_digits", "l25.energy_fresh_seeds", "l25
 
 # %% tags=["hide-input"]
 kinds = tuple(name.strip() for name in corruptions.split(","))
-chosen = [run for run in trained if run.spec.is_cross_entropy or run.spec.gamma == gamma]
-shifted = measure_shift(chosen, kinds, images=images, root=runs)
+shifted = shifted[shifted["corruption"].isin(kinds) & shifted["loss"].isin(("cross-entropy", focal))]
+images = int(shifted["images"].max())
 lines = {
     f"{loss}, {names[method]}": (loss, method)
     for loss in ("cross-entropy", focal)
@@ -710,12 +703,4 @@ show(
 )
 
 # %% tags=["remove-input"]
-foot(
-    "19_unknown_inputs",
-    grid=grid,
-    runs=runs,
-    unknown=unknown,
-    gamma=gamma,
-    corruptions=corruptions,
-    images=images,
-)
+foot("19_unknown_inputs", recorded=recorded, unknown=unknown, gamma=gamma, corruptions=corruptions)

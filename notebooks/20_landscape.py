@@ -43,14 +43,7 @@
 # ours.
 
 # %% tags=["parameters"]
-grid: str = (
-    "workflow/grids/fashion-mnist.yaml"  # with cross-entropy; small-cnn or mlp: others by studies.landscape.record
-)
-runs: str = "_build/runs"  # where they are, with their weights
-gamma: float = 3.0  # the focal loss of the grid to look at most closely; above 0
-images: int = 30  # validation images of each network that curvature is measured on here; at least 1
-signs: int = 20  # vectors of random signs for a trace; at least 2
-factors: str = "0.5, 2, 5"  # by which a layer is multiplied, comma separated; above 0
+gamma: float = 3.0  # the focal loss to look at most closely, one of workflow/grids/landscape.yaml; above 0
 
 # %% tags=["hide-input"]
 
@@ -75,25 +68,22 @@ from reproduction.studies.landscape.contrasts import (
     name_factors,
     ratios_over_gamma,
     read_landscape,
+    read_rescaled,
     say_places,
     say_steps,
     share_within,
     values_over_gamma,
 )
-from reproduction.studies.landscape.measures import (
-    add_logs,
-    measure_factors,
-    measure_landscape,
-    relation_by_seed,
-)
+from reproduction.studies.landscape.measures import relation_by_seed
 from reproduction.studies.landscape.plan import MIDDLE, NETWORKS, eigenvalue_contrasts
-from reproduction.studies.landscape.rescaled_layers import measure_rescaled
 from reproduction.studies.shared.written_contrasts import format_contrasts
 
 use_style()
 table = read_landscape()
 networks = list(NETWORKS)
-trained = [run for run in engine.load_runs(grid, runs) if run.spec.is_focal]
+small = table[table["model"] == "small-cnn"]
+if gamma not in set(small["gamma"]) - {0}:
+    raise ValueError(f"gamma must be one of {sorted(set(small['gamma']) - {0})}. Got {gamma:g}.")
 cause_contrasts, calibration_contrasts = plan.cause_contrasts(), plan.calibration_contrasts()
 
 # %% [markdown]
@@ -103,9 +93,9 @@ cause_contrasts, calibration_contrasts = plan.cause_contrasts(), plan.calibratio
 # (`workflow/grids/landscape.yaml`). On {glue:text}`landscape-recorded` training and as many validation images of each
 # run the Hessian $H$ of the mean loss in all weights was looked at without writing it down: its largest eigenvalue by
 # Lanczos iteration, its trace by Hutchinson's estimator, the mean of $v^THv$ over {glue:text}`landscape-signs`
-# vectors of random signs. The measurements are recorded (`results/landscape`), the weights are not; what is measured
-# live says so. Of a network of ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its
-# {glue:text}`landscape-estimates` estimates {glue:text}`landscape-near` lie within two standard errors of it. The
+# vectors of random signs. The measurements are recorded (`results/landscape`), the weights are not. Of a network of
+# ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its {glue:text}`landscape-estimates`
+# estimates {glue:text}`landscape-near` lie within two standard errors of it. The
 # standard error of a trace is, at the median, {glue:text}`landscape-relative:s` % of it
 # ({glue:text}`landscape-names:s`). All networks of one kind are given the same signs, so their errors are alike, and
 # cancel in part in what is compared; those estimates are not as many independent trials. KN24's own size is for a
@@ -234,13 +224,10 @@ show("kn24.fig2_ece", "kn24.fig3", "kn24.relation")
 #
 # a bar for the mean over images; $1 - \sum_k p_k^2$ is the trace of cross-entropy's $H_s$. Less concentrated
 # probabilities make the second factor larger. All three need one Jacobian an image and no random signs. Here they are
-# for the {glue:text}`landscape-runs` networks of {ref}`ch-training`, on {glue:text}`landscape-images` validation
-# images each, measured now.
+# for the small CNNs, {glue:text}`landscape-runs` networks.
 
 # %% tags=["hide-input"]
-live = add_logs(measure_factors(trained, images, runs))
-(model,) = set(live["model"])
-curves = {text: ratios_over_gamma(live, model, f"{metric} validation") for text, metric in FACTORS.items()}
+curves = {text: ratios_over_gamma(table, "small-cnn", f"{metric} validation") for text, metric in FACTORS.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Over the gamma of training the logarithm of the exact trace of the Hessian of focal loss, and of its three factors, loss, spread and sensitivity, each over that at gamma zero, with t intervals."}, "figure": {"name": "fig-landscape-factors", "caption": "The trace on validation images and the three factors whose product it is, over those at $\\gamma = 0$, natural logarithm; the logarithms of the factors add up to that of the trace. Mean and 95 % t interval over paired seeds, each for itself."}}
 point_figure(curves, r"$\gamma$ of training", r"log of value over that at $\gamma = 0$", reference=0)
@@ -249,10 +236,8 @@ point_figure(curves, r"$\gamma$ of training", r"log of value over that at $\gamm
 # How far Hutchinson's estimate is from the exact trace, for two of these networks:
 
 # %% tags=["hide-input"]
-of_first_seed = [run for run in trained if run.spec.seed == trained[0].spec.seed]
-two = [run for run in of_first_seed if run.spec.is_cross_entropy or run.spec.gamma == gamma]
-estimated = measure_landscape(two, images, signs, runs)
-both = estimated[estimated["metric"].str.match(r"(?:top|trace|exact) .* validation")]
+two = small[(small["seed"] == 0) & small["gamma"].isin((0, gamma))]
+both = two[two["metric"].str.match(r"(?:top|trace|exact) .* validation")]
 beside = both.pivot(index="loss", columns="metric", values=["value", "error"])["value"]
 errors = both.pivot(index="loss", columns="metric", values="error")[["trace ce validation", "trace own validation"]]
 words = {"^exact": "exact trace", "^top": "largest eigenvalue", "^trace": "Hutchinson's trace", " validation": ""}
@@ -298,21 +283,22 @@ show("kn24.one_landscape", "kn24.one_landscape_train", "kn24.spread")
 # ## The same probabilities at a steeper place
 #
 # A ReLU lets a positive factor through. So a layer can be multiplied by $a$ and the next one divided by $a$
-# {cite:p}`dinh17`: the network says what it said, elsewhere in the landscape. Of the networks above with $\gamma = 0$
+# {cite:p}`dinh17`: the network says what it said, elsewhere in the landscape. Of the small CNNs above with $\gamma = 0$
 # and $\gamma =$ {glue:text}`landscape-gamma:g`, first seed:
 
 # %% tags=["hide-input"]
-chosen = [float(factor) for factor in factors.split(",")]
-rescaled = measure_rescaled(two, chosen, images, runs)
-wide = rescaled.drop(columns=["gamma", "seed"]).set_index(["loss", "factor"])
+rescaled = read_rescaled()
+rescaled = rescaled[rescaled["gamma"].isin((0, gamma))]
+wide = rescaled.set_index(["loss", "factor"])[["trace", "ece", "moved"]]
 captioned(
     wide, "Trace of cross-entropy's Hessian, ECE (%) of the validation images, largest change of a probability"
 ).format("{:.1e}", subset="moved")
 
 # %% tags=["remove-input"]
 grown = rescaled.pivot(index="loss", columns="factor", values="trace")
-note("landscape", factor=max(chosen), by_factor=(grown[max(chosen)] / grown[1.0]).mean())
-note("landscape", runs=len(trained), images=images, gamma=gamma, moved=rescaled["moved"].max())
+most = grown.columns.max()
+note("landscape", factor=most, by_factor=(grown[most] / grown[1.0]).mean())
+note("landscape", runs=len(small[["loss", "seed"]].drop_duplicates()), gamma=gamma, moved=rescaled["moved"].max())
 for key, metric in (("ce", "log trace ce validation"), ("ce-train", "log trace ce train")):
     note("landscape", {key: name_factor_intervals(causes[causes["metric"] == metric])})
 found = causes[causes["metric"].isin(("log trace ce validation", "log trace ce train"))]
@@ -352,12 +338,4 @@ recall("kn24.theorem1")
 show("kn24.flat_by_scaling")
 
 # %% tags=["remove-input"]
-foot(
-    "20_landscape",
-    grid=grid,
-    runs=runs,
-    gamma=gamma,
-    images=images,
-    signs=signs,
-    factors=factors,
-)
+foot("20_landscape", gamma=gamma)

@@ -21,19 +21,15 @@
 # {cite:t}`kk24`, M20 {cite:t}`m20`, KN24 {cite:t}`kn24`, L25 {cite:t}`l25`.
 
 # %% tags=["parameters"]
-grid: str = "workflow/grids/fashion-mnist.yaml"  # the grid whose runs make book trains
-runs: str = "_build/runs"  # where they are
 record: str = "cifar10-record"  # folder in results: runs in bf16
 again: str = "cifar10-precision"  # one of them in float32
 pairs: str = "cifar10-bf16-gpu, cifar10-float32-gpu"  # the same seeds in both, on one GPU
 
 # %% tags=["hide-input"]
-from pathlib import Path
 
 import pandas as pd
 from IPython.display import display
 
-from reproduction import engine
 from reproduction.engine import data
 from reproduction.engine.machine import spell_cores
 from reproduction.pages.footer import foot
@@ -45,8 +41,7 @@ from reproduction.studies.shared.experiments import experiment_table, list_exper
 from reproduction.studies.shared.over_seeds import say_seeds
 from reproduction.studies.shared.recorded import load_recorded, read_table
 
-live = {Path(grid).stem: engine.load_runs(grid, runs)}
-found = list_experiments(live)
+found = list_experiments()
 
 # %% tags=["remove-input"]
 waiting = [one for one in found if one.status == "not run"]
@@ -196,4 +191,4 @@ note("provenance", kept=", ".join(titles[:-1]) + f" and {titles[-1]}", folders=l
 # `LICENSE`; `CITATION.cff` says how to cite it. `results/ro-crate-metadata.json` describes the records as an RO-Crate.
 
 # %% tags=["remove-input"]
-foot("provenance", grid=grid, runs=runs, record=record, again=again, pairs=pairs)
+foot("provenance", record=record, again=again, pairs=pairs)

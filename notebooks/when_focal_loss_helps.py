@@ -139,7 +139,8 @@ assert half.mean() > 0.95, "the text says: with few exceptions"
 # {glue:text}`law-cells` kinds: {glue:text}`law-data` data sets of images and film reviews, {glue:text}`law-models`
 # architectures, {glue:text}`law-fewest` to {glue:text}`law-most` epochs, $\gamma$ from {glue:text}`law-least:g` to
 # {glue:text}`law-largest:g`. The rule is right for {glue:text}`law-half` of {glue:text}`law-all`. This checks it and
-# forecasts nothing, as $D$ is that of the focal network; and most networks lie far from the line. Of those near it, {glue:text}`law-near-right` of {glue:text}`law-near` are right.
+# forecasts nothing, as $D$ is that of the focal network; and most networks lie far from the line. Of those near it,
+# {glue:text}`law-near-right` of {glue:text}`law-near` are right.
 #
 # ## Before any training with focal loss
 #

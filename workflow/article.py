@@ -22,9 +22,8 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from reproduction.checkout import ROOT, commit
-from reproduction.engine.cost import images_to_train
 from reproduction.engine.data.sources import find_source
-from reproduction.engine.grids import default_grid, read_contrasts, read_grid, read_notes
+from reproduction.engine.grids import read_contrasts, read_notes
 from reproduction.engine.recipes import RECIPES
 from reproduction.ledger.ledger import find, ledger
 from reproduction.ledger.tally import GROUPS, tallies, tally, tally_table
@@ -264,10 +263,9 @@ def _contrasts() -> str:
 
 
 def _grids() -> dict[str, Any]:
-    live, found = read_grid(default_grid()), list_experiments({default_grid().stem: ()})
+    found = list_experiments()
     waiting = [one for one in found if one.status == "not run"]
     return {
-        "live": {"runs": len(live), "images": f"{sum(map(images_to_train, live)):,}"},
         "grids": {"all": len(found), "not_run": len(waiting), "images": f"{sum(one.images for one in waiting):,}"},
     }
 

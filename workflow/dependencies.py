@@ -121,7 +121,7 @@ def _calls(node: ast.expr) -> str:
 
 
 def _shared(table: ast.expr) -> list[ast.keyword]:
-    """What `Rows("13_table1", "ours", needs="runs")` is given, by name."""
+    """What `Rows("13_table1", "ours", needs="results/texts")` is given, by name."""
     assert isinstance(table, ast.Call)
     return [ast.keyword("chapter", table.args[0]), *table.keywords]
 
@@ -181,19 +181,11 @@ def notebook_modules(notebook: Path) -> set[str]:
     return _closure(_used(notebook) | {claim_modules()[id] for id in claims_shown(notebook)})
 
 
-def reads_runs(notebook: Path) -> bool:
-    """Whether a notebook reads the runs of a grid: it has a parameter `grid: str`, or shows a claim that needs them."""
-    parameters = [ast.unparse(node) for node in _tree(notebook).body if isinstance(node, ast.AnnAssign)]
-    return any(one.startswith("grid: str") for one in parameters) or any(
-        _given(id, "needs") == "runs" for id in claims_shown(notebook)
-    )
-
-
 @functools.cache
 def _data() -> dict[str, list[Path]]:
     """Files that modules read, by name: inside the package, the tables of recorded runs, what Coq's kernel checked.
 
-    Tables by the name of their folder, too, and grids by theirs, which recorded runs share: what is planned.
+    Tables by their folder, too, its name or from `results` on, and grids by theirs, which recorded runs share: what is planned.
     """
     inside = [
         path
@@ -209,7 +201,9 @@ def _data() -> dict[str, list[Path]]:
     for path in sorted([*inside, *tables, *checked]):
         found.setdefault(path.name, []).append(path)
     for path in tables:
-        found.setdefault(path.parent.name, []).append(path)
+        for name in (path.parent.name, f"results/{path.parent.name}"):
+            if name != "fashion-mnist":  # the data set, in most modules that say so
+                found.setdefault(name, []).append(path)
     for path in sorted((ROOT / "workflow" / "grids").glob("*.yaml")):
         found.setdefault(path.stem, []).append(path)
     return found

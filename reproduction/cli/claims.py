@@ -97,7 +97,7 @@ def _verify(ids: list[str]) -> None:
 
     checks = _checked(ids)
     missing, changed = (sum(getattr(check, name) for check in checks) for name in ("missing", "changed"))
-    note = f" {missing} need the training runs, which `make book` makes, and were not compared." if missing else ""
+    note = f" {missing} need runs, recorded in results/ of the project, and were not compared." if missing else ""
     click.echo(f"{len(ids) - changed - missing} of {len(ids)} verdicts as recorded.{note}")
     if without := say_without_coq(sum(check.awaits_kernel for check in checks)):
         click.echo(without)

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 @click.option("--minutes", type=FiniteNumber(0, min_open=True), help="Stop at checkpoints; the next call goes on.")
 @click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda"]))
 @click.option("--per-device", default=1, show_default=True, type=WholeNumber(1), help="Runs at once on each GPU.")
-@click.option("--record", type=NAMED_PATH, help="Copy the finished runs there, without training logits.")
+@click.option("--record", type=NAMED_PATH, help="Copy the finished runs there, without weights.")
+@click.option("--half", is_flag=True, help="With --record: logits as float16, in half the size.")
 @click.option(
     "--table",
     type=NAMED_PATH,
@@ -49,6 +50,7 @@ def grid(
     device: str,
     per_device: int,
     record: Path | None,
+    half: bool,
     table: Path | None,
     part: bool,
     snakemake: tuple[str, ...],
@@ -74,12 +76,14 @@ def grid(
     if only_status:
         _refuse_ignored({"path", "root", "only_status"}, "--status looks at the runs there are")
     elif record is not None or table is not None:
-        _refuse_ignored({"path", "root", "record", "table", "part"}, "--record and --table look at the runs there are")
+        _refuse_ignored(
+            {"path", "root", "record", "half", "table", "part"}, "--record and --table look at the runs there are"
+        )
     elif dry_run:
         used = {"path", "root", "dry_run", "cores", "device", "again"}
         _refuse_ignored(used, "--dry-run says what the grid would cost")
     else:
-        _refuse_ignored(every - {"part"}, "--part is for --record and --table")
+        _refuse_ignored(every - {"half", "part"}, "--half and --part are for --record and --table")
         if cluster:
             _refuse_ignored(every - {"per_device"}, "on a cluster each run takes the GPU that its job was given")
         if device != "cuda":
@@ -91,7 +95,7 @@ def grid(
                 click.echo(f"{state:8} {spec.digest}  {spec.label:20} seed {spec.seed}  {detail}")
             return
         if record is not None or table is not None:
-            _collect(path, root, record, table, part)
+            _collect(path, root, record, table, half=half, part=part)
             return
         _plan(path, root, dry_run, again, here=not cluster, device=device, cores=cores)
         if dry_run:
@@ -138,7 +142,7 @@ def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device
         click.echo("\n".join(say_hours(left, device, cores=0 if isinstance(cores, str) else cores)))
 
 
-def _collect(path: Path, root: Path, record: Path | None, table: Path | None, part: bool) -> None:
+def _collect(path: Path, root: Path, record: Path | None, table: Path | None, *, half: bool, part: bool) -> None:
     """Copies of the runs, and a table of them."""
     from reproduction.engine.recording import copy_runs, not_recorded
     from reproduction.engine.store import SPEC, load_runs
@@ -153,7 +157,7 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
     if record is not None:
         if fresh := not_recorded(results, record):
             check_folder(record, made=True)
-        copy_runs(fresh, record, root)
+        copy_runs(fresh, record, root, half=half)
         click.echo(
             f"{len(results)} runs -> {record}; compute used: {experiments.say_compute(run.compute for run in results)}"
         )

@@ -34,11 +34,6 @@ class GridNotes:
         return "".join(f"{line}\n" for line in lines)
 
 
-def default_grid() -> Path:
-    """The grid that the book reports."""
-    return ROOT / "workflow" / "grids" / "fashion-mnist.yaml"
-
-
 def read_grid(path: str | Path) -> list[Spec]:
     """The specifications of a YAML grid: every combination of the values listed, each once.
 

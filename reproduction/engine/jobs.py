@@ -96,7 +96,7 @@ def do_grid(
     """
     checkout = require_checkout("a grid of runs")
     cluster = is_for_cluster(more)
-    flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete"]
+    flags = ["--snakefile", "workflow/grid.smk", "--cores", cores, "--keep-going", "--rerun-incomplete"]
     # each run has a lock of its own, so that grids at once share runs; greedy: its choice takes no time to be killed in
     flags += ["--quiet", "rules", "progress", "reason", "host", "--nolock", "--scheduler", "greedy"]
     flags += ["--forcerun", "train"] if again else []

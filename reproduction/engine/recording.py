@@ -1,4 +1,4 @@
-"""Copies of finished runs to keep: what tables need, without weights and training logits."""
+"""Copies of finished runs to keep: what tables and claims need, without weights."""
 
 from __future__ import annotations
 
@@ -48,25 +48,35 @@ def not_recorded(results: Iterable[Result], destination: Path) -> list[Result]:
 
 
 def _is_copy(kept: Result, result: Result) -> bool:
-    """One in half precision, as some on record are, is a copy, too."""
+    """One in half precision is a copy, too."""
     pairs = ((kept.validation, result.validation), (kept.test, result.test))
     return kept.training_version == result.training_version and all(
         np.array_equal(one.logits.astype(np.float16), other.logits.astype(np.float16)) for one, other in pairs
     )
 
 
-def copy_runs(results: Iterable[Result], destination: Path, root: str | Path | None = None) -> None:
-    """Write history, specification, logits of validation and test of loaded runs that have no copy there.
+def copy_runs(
+    results: Iterable[Result], destination: Path, root: str | Path | None = None, *, half: bool = False
+) -> None:
+    """Write history, specification and logits of loaded runs that have no copy there.
+
+    Logits are those of validation and test, and of training where it has no more samples than the test.
+
+    Args:
+        half: as float16, in half the size, which metrics and fits are then of.
 
     Raises:
         DiskFull: no room for a copy.
     """
     for result in results:
         source, target = run_folder(result.spec, root), destination / result.spec.digest
-        arrays: dict[str, np.ndarray] = {}
-        for name, part in (("validation", result.validation), ("test", result.test)):
-            arrays |= {f"{name}_logits": part.logits, f"{name}_labels": part.labels}
-        arrays |= {logits_after(epoch): part.logits for epoch, part in result.test_by_epoch.items()}
+        parts = {"validation": result.validation, "test": result.test}
+        if result.train is not None and len(result.train.labels) <= len(result.test.labels):
+            parts["train"] = result.train
+        logits = {f"{name}_logits": part.logits for name, part in parts.items()}
+        logits |= {logits_after(epoch): part.logits for epoch, part in result.test_by_epoch.items()}
+        arrays = {name: values.astype(np.float16) for name, values in logits.items()} if half else logits
+        arrays |= {f"{name}_labels": part.labels for name, part in parts.items()}
         contents = {HISTORY: (source / HISTORY).read_bytes(), LOGITS: as_npz(arrays)}
         record = json.loads((source / SPEC).read_text())
         record |= {"checksum": array_checksum(arrays), "files": describe_files(contents)}

@@ -22,7 +22,7 @@ from scipy.special import softmax
 
 from reproduction.checkout import ROOT, require_checkout
 from reproduction.engine.cost import Compute
-from reproduction.engine.grids import default_grid, read_grid
+from reproduction.engine.grids import read_grid
 from reproduction.engine.spec import Spec
 
 # Of the code that trains: a run is current while its record bears this number. Raise it when the numbers of a run
@@ -183,7 +183,7 @@ def describe_files(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
     return {name: {"bytes": len(content), "sha256": checksum_of(content)} for name, content in contents.items()}
 
 
-def load_runs(path: str | Path | None = None, root: str | Path | None = None, *, part: bool = False) -> list[Result]:
+def load_runs(path: str | Path, root: str | Path | None = None, *, part: bool = False) -> list[Result]:
     """Every run of a grid, in the grid's order.
 
     Args:
@@ -194,7 +194,7 @@ def load_runs(path: str | Path | None = None, root: str | Path | None = None, *,
         RunDamaged: one that was changed.
         SeveralVersions: of the training code.
     """
-    path = ROOT / (path or default_grid())
+    path = ROOT / path
     shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
     command = f"focal grid {shlex.quote(str(shown))}{_at(root)}"
     specs, results = read_grid(path), []

@@ -19,6 +19,7 @@ class Verdict(StrEnum):
     CONFIRMED = "CONFIRMED"  # of a statement of this book what REPRODUCED is of a paper's
     CONDITIONAL = "CONDITIONAL"
     UNDECIDED = "UNDECIDED"
+    OUT_OF_REGIME = "OUT OF REGIME"  # the networks measured are not such that the claim is about them
     NOT_REPRODUCED = "NOT REPRODUCED"
     NOT_CONFIRMED = "NOT CONFIRMED"
     REFUTED = "REFUTED"
@@ -71,29 +72,20 @@ def interval_among(interval: Interval, parts: int) -> Interval:
     return interval.at(1 - (1 - interval.level) / parts) if parts > 1 and interval.is_confidence else interval
 
 
-def judge(interval: Interval, claimed: Range, printed: Range | None = None, parts: int = 1) -> Verdict:
+def judge(interval: Interval, claimed: Range, parts: int = 1) -> Verdict:
     """The rule for what is measured.
 
     REPRODUCED: the whole interval lies in what is claimed. NOT REPRODUCED: the data contradict, the interval holds
-    nothing of what is printed. UNDECIDED: it holds some of that and some that is not claimed; where a sign is claimed
-    and an effect printed, it holds 0 and something of that effect.
+    nothing of what is claimed. UNDECIDED: it holds some of that and some that is not claimed.
 
     Args:
         interval: of what was measured; without a spread, a number.
         claimed: the values for which the claim is true: those above 0 for 'higher'.
-        printed: the effects that the print leaves open, where a paper claims a sign and prints a size; else what is
-            claimed.
         parts: of a claim of so many, all of which must hold, any one may contradict by chance: it must do so by its
             `interval_among` them.
-
-    Raises:
-        ValueError: what is printed is not claimed.
     """
-    said = claimed if printed is None else printed
-    if not claimed[0] <= said[0] <= said[1] <= claimed[1]:
-        raise ValueError(f"what is printed must be what is claimed, within {claimed}. Got {said}.")
     if claimed[0] <= interval.low and interval.high <= claimed[1]:
         return Verdict.REPRODUCED
     interval = interval_among(interval, parts)
-    contradicted = interval.high < said[0] or interval.low > said[1]  # neither, without an interval: one seed
+    contradicted = interval.high < claimed[0] or interval.low > claimed[1]  # neither, without an interval: one seed
     return Verdict.NOT_REPRODUCED if contradicted else Verdict.UNDECIDED

@@ -264,8 +264,7 @@ def claim(
         chapter: the notebook that derives it.
         fidelity: how near the statement is to the paper's: 'quoted', 'paraphrased', 'our reading' or 'ours'.
         corrects: ids of the claims that this one puts right.
-        needs: 'runs' for the default grid's training runs, 'results/<folder>' for recorded ones; where they are
-            missing the claim is unchecked, and says so.
+        needs: 'results/<folder>' for recorded runs; where they are missing the claim is unchecked, and says so.
         headline: the claim in a few words, for a row of the README.
         formal: the theorems in Coq that say it, or its negation where it is refuted; see `ledger.formal.formal`.
         instead: what holds instead, for the same row. Words, or a function of the evidence that puts the numbers in.
@@ -273,7 +272,7 @@ def claim(
 
     Raises:
         ValueError: the id is taken or retired; `fidelity` is none of the four, or not 'ours' for a correction;
-            `needs` is neither; `instead` without a headline; a headline of ours.
+            `needs` is no such folder; `instead` without a headline; a headline of ours.
     """
     if id in RETIRED:
         raise ValueError(f"claim id must not be a retired one: {id!r} is now {RETIRED[id]}.")
@@ -283,8 +282,8 @@ def claim(
         raise ValueError(f"fidelity must be 'ours' for a correction. Got {fidelity!r} for {id!r}.")
     if headline and fidelity == Fidelity.OURS:
         raise ValueError(f"headline must be of a paper's claim, for its row of the README. Got 'ours' for {id!r}.")
-    if needs is not None and needs != "runs" and not needs.startswith("results/"):
-        raise ValueError(f"needs must be 'runs' or 'results/<folder>'. Got {needs!r}.")
+    if needs is not None and not needs.startswith("results/"):
+        raise ValueError(f"needs must be 'results/<folder>'. Got {needs!r}.")
     if instead and not headline:
         raise ValueError(f"instead must come with a headline, for a row of the README. Got none for {id!r}.")
 
@@ -346,10 +345,7 @@ def _where_present(check: Callable[[], Evidence], needs: str) -> Callable[[], Ev
         try:
             return check()
         except FileNotFoundError as missing:
-            where = f"the runs recorded in {needs} of the project"
-            if needs == "runs":
-                where = "the training runs of the default grid, which `make book` makes"
-            return Unchecked(f"needs {where}: {missing}", lacks_runs=True)
+            return Unchecked(f"needs the runs recorded in {needs} of the project: {missing}", lacks_runs=True)
 
     return checked
 

@@ -38,7 +38,6 @@ class Measurement(Evidence):
     said: str = "printed"  # 'asked', 'claimed' where the number is the book's own
     sign: int = 0  # of a claim about a sign
     size: float | None = None  # the effect printed, of such a claim
-    span: Range | None = None  # the effects that the print leaves open; without it, the one
     remark: str = ""
     complete: bool = True  # whether all runs are there that were planned; nothing is concluded before
     one_of: int = 1  # so many parts of the claim, see `judge`
@@ -52,10 +51,9 @@ class Measurement(Evidence):
         sign: int,
         over: str = "",
         size: float | None = None,
-        span: Range | None = None,
     ) -> Measurement:
         """A claim about a sign, with the size of the effect where one is printed on that side of 0."""
-        return cls(quantity, printed, interval.estimate, interval=interval, over=over, sign=sign, size=size, span=span)
+        return cls(quantity, printed, interval.estimate, interval=interval, over=over, sign=sign, size=size)
 
     @classmethod
     def near(
@@ -110,12 +108,7 @@ class Measurement(Evidence):
         if self.holds is not None:
             return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
         assert self.claimed is not None
-        return judge(self._judged, self.claimed, self._printed, self.one_of)
-
-    @property
-    def _printed(self) -> Range | None:
-        """The effects printed, of a claim about a sign."""
-        return self.span if self.span is not None or self.size is None else (self.size, self.size)
+        return judge(self._judged, self.claimed, self.one_of)
 
     @property
     def _judged(self) -> Interval:
@@ -165,13 +158,14 @@ class Measurement(Evidence):
         if so:
             return f"{what} is within what is claimed, {_range(self.claimed)}"
         if self.verdict == Verdict.NOT_REPRODUCED:
-            said = _range(self._printed or self.claimed, ".3g" if self._printed else ".6g")
-            return f"{what} holds nothing of {self._what_is_said}, {said}"
+            return f"{what} holds nothing of {self._what_is_said}, {_range(self.claimed)}"
         return f"{what} holds values that are claimed, {_range(self.claimed)}, and others"
 
     @property
     def _what_is_said(self) -> str:
-        """Near enough to a printed number is ours to say."""
+        """Near enough to a printed number is ours to say; of a sign the size that is printed does not count."""
+        if self.sign:
+            return "what is claimed"
         ours = self.said == "printed" and self.tolerance > 0
         return f"{'our tolerance of ' * ours}what is {self.said}"
 
@@ -212,8 +206,6 @@ def _range(values: Range, digits: str = ".6g") -> str:
     low, high = values
     if values in (POSITIVE, NEGATIVE):
         return "above 0" if values == POSITIVE else "below 0"
-    if 0 < low == POSITIVE[0] or 0 > high == NEGATIVE[1]:  # cut at 0, which does not belong to it
-        return f"above 0, to {high:{digits}}" if low > 0 else f"{low:{digits}} to below 0"
     from_, to = f"{low:{digits}}", f"{high:{digits}}"
     return f"{from_} to {to}" if from_ != to else to
 

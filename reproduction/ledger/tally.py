@@ -15,9 +15,7 @@ from reproduction.pages.blocks import replace_block
 START, END = "<!-- verdicts: focal claims --record -->", "<!-- end -->"
 HEADLINES = (
     "A correction is never counted as a reproduction; a sentence that is checked against its paper's table and "
-    "against our runs counts twice. {} of the statements are measured on networks that `make book` trains: another "
-    "processor rounds otherwise, and a verdict near its limit can come out as another. The best-known claims of the "
-    "papers:"
+    "against our runs counts twice. Networks are measured on recorded runs. The best-known claims of the papers:"
 )
 
 GROUPS = {  # words for a tally -> verdicts
@@ -25,6 +23,7 @@ GROUPS = {  # words for a tally -> verdicts
     "hold under a condition": (Verdict.CONDITIONAL,),
     "refuted or not reproduced": (Verdict.REFUTED, Verdict.NOT_REPRODUCED, Verdict.NOT_CONFIRMED),
     "undecided": (Verdict.UNDECIDED,),
+    "out of regime": (Verdict.OUT_OF_REGIME,),
     "not checkable here": (Verdict.UNCHECKABLE,),
 }
 
@@ -86,8 +85,7 @@ def readme_table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str
         verdicts: claim id -> verdict.
         instead: claim id -> what holds instead, where something does.
     """
-    trained = sum(claim.needs == "runs" for claim in ledger())
-    lines = [tally_table(tallies(ledger(), verdicts)), "", HEADLINES.format(trained), ""]
+    lines = [tally_table(tallies(ledger(), verdicts)), "", HEADLINES, ""]
     lines += ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
     for claim in ledger():
         if claim.headline:

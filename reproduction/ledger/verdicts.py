@@ -114,7 +114,7 @@ def check_all(ids: list[str] | None = None, processes: int | None = None) -> Ite
     for claim in claims:
         groups[claim.needs or claim.check.__module__].append(claim.id)
     on_record, kernel = records(), bool(kernel_checked())
-    longest_first = sorted(groups, key=lambda name: (name != "runs", -len(groups[name])))
+    longest_first = sorted(groups, key=lambda name: (not name.startswith("results/"), -len(groups[name])))
     for checks in _checked([groups[name] for name in longest_first], processes or os.cpu_count() or 1):
         for check in checks:
             yield check._replace(before=on_record.get(check.id), kernel=kernel)
@@ -148,7 +148,7 @@ def record(checks: Iterable[Check]) -> None:
         )
     if missing := [id for id in order if id in found and found[id].missing]:
         raise FileNotFoundError(
-            f"claims about runs need the runs, which `make book` makes. Got none for {', '.join(missing)}."
+            f"claims about runs need the runs, recorded in results/ of the project. Got none for {', '.join(missing)}."
         )
     if not all(check.kernel or find(check.id).formal is None for check in found.values()):
         raise FileNotFoundError(

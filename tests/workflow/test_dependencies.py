@@ -6,7 +6,7 @@ import pytest
 
 from reproduction.ledger import ledger
 from workflow import dependencies
-from workflow.dependencies import claims_shown, keep_digest, notebook_modules, reads_runs, sources
+from workflow.dependencies import claims_shown, keep_digest, notebook_modules, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,6 +45,7 @@ def test_what_a_module_reads_is_a_source():
 def test_a_table_whose_name_a_module_puts_together_is_a_source():
     wanted = {f"results/unknown-inputs/{name}.parquet" for name in ("cifar10-unknown", "cifar10-unknown-shift")}
     assert wanted <= set(sources(notebook_modules(ROOT / "notebooks" / "19_unknown_inputs.py")))
+    assert "results/fashion-mnist/table.parquet" in sources(notebook_modules(ROOT / "notebooks" / "08_training.py"))
     assert "results/fcl-networks/moons.parquet" in sources(["reproduction.studies.fcl.measures"])
 
 
@@ -73,26 +74,6 @@ def test_claims_and_rows_are_read_as_the_ledger_has_them():
     assert dependencies.claim_modules() == {claim.id: claim.check.__module__ for claim in ledger()}
     for claim in ledger():
         assert dependencies._given(claim.id, "chapter") == claim.chapter
-        assert dependencies._given(claim.id, "needs") in (claim.needs, None)
-        assert (dependencies._given(claim.id, "needs") == "runs") == (claim.needs == "runs")
-
-
-def test_theory_and_recorded_runs_do_not_wait_for_training():
-    reading = {path.stem for path in (ROOT / "notebooks").glob("*.py") if reads_runs(path)}
-    assert {"08_training", "10_gradient_factor", "13_table1", "ledger"} <= reading
-    assert not reading & {"02_convexity", "11_curvature", "18_human_labels", "advice", "experiment"}
-
-
-def test_a_page_that_reads_runs_waits_for_them():
-    """By what the ledger says of its claims, where the parser of sources reads decorators."""
-    needing = [claim for claim in ledger() if claim.needs == "runs"]
-    assert needing
-    for path in (ROOT / "notebooks").glob("*.py"):
-        text = path.read_text()
-        rest = path.stem if f'show_rest("{path.stem}")' in text else None
-        shown = [claim.id for claim in needing if claim.chapter == rest or f'"{claim.id}"' in text]
-        reads = shown or "load_runs(" in text or "from_runs" in text
-        assert reads_runs(path) or not reads, path.name
 
 
 def test_the_rest_of_a_chapter_is_shown_too():

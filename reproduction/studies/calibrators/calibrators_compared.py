@@ -108,6 +108,17 @@ def compare_penalties(results: Iterable[Result], strengths: Sequence[float]) -> 
     return pd.DataFrame(rows).groupby("loss", sort=False).mean()
 
 
+def lost_by_penalty(results: Iterable[Result], method: str) -> float:
+    """NLL on test data with the penalty on record minus that with the default one, mean over runs."""
+    lost = []
+    for result in results:
+        fitted, asked = ((part.logits.astype(np.float64), part.labels) for part in (result.validation, result.test))
+        fits = (build(method, **options).fit(*fitted) for options in (PENALTIES[method], {}))
+        recorded, default = (nll(fit.predict_proba(asked[0]), asked[1]) for fit in fits)
+        lost.append(recorded - default)
+    return float(np.mean(lost))
+
+
 def _scores(probs: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
     each = sample_scores(probs, labels)
     return {"nll": each.log_loss, "brier": each.brier, "error": 1 - each.correct}

@@ -13,6 +13,7 @@ from reproduction.ledger.evidence import All, Evidence, Unchecked
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import (
+    BOOK_RUNS,
     M20_FIGURES,
     SIZE,
     difference,
@@ -26,6 +27,7 @@ from reproduction.studies.shared.from_runs import (
 )
 from reproduction.studies.shared.printed_effects import PrintedEffect, mean_difference
 from reproduction.studies.shared.recorded import read_planned
+from reproduction.studies.shared.regimes import like_m20_or_l25
 
 CHAPTER = "16_miscalibration"
 WHICH_GAMMA = "08_training"  # the chapter that asks which gamma calibrates best
@@ -34,9 +36,9 @@ RECORDED = "cifar10-record"
 ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
 KEPT = 0.95  # the confidence on correctly classified samples that M20 has
 _KEPT = f"confidence on correctly classified test samples minus {KEPT:g}"
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
 add_quoted = Rows(CHAPTER, "quoted")
-add_ours = Rows(CHAPTER, "ours", needs="runs")
+add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
 def per_seed(quantity: Callable[[Result], float], gamma: float) -> np.ndarray:
@@ -190,7 +192,8 @@ def gamma_order_here() -> Evidence:
     """Two differences over seeds, against those that Table 7 prints."""
     dataset = read_planned(RECORDED)[0].dataset
     pairs = (("focal 3", "focal 2"), ("focal 2", "focal 1"))
-    return All.of(*(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
+    found = All.of(*(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
+    return like_m20_or_l25("M20", RECORDED, found)
 
 
 add_reading(
@@ -199,7 +202,7 @@ add_reading(
     r"'One might think that, in general, a higher value of gamma would lead to a more calibrated model. However, this "
     r"is not the case.' (Taken as: $\gamma = 7$, from where on the paper says so, has a higher ECE, equal width, than "
     r"$\gamma = 3$, before temperature scaling.) " + ON_CIFAR10,
-    lambda: _recorded("focal 7", "focal 3", PrintedEffect(1, None, "positive")),
+    lambda: like_m20_or_l25("M20", RECORDED, _recorded("focal 7", "focal 3", PrintedEffect(1, None, "positive"))),
     chapter=WHICH_GAMMA,
     needs=f"results/{RECORDED}",
 )

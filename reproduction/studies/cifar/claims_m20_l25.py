@@ -11,6 +11,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import difference, measure_change, with_remark
 from reproduction.studies.shared.printed_effects import PrintedEffect, mean_difference
 from reproduction.studies.shared.recorded import read_planned, read_written
+from reproduction.studies.shared.regimes import like_m20_or_l25
 from reproduction.studies.shared.written_contrasts import find_contrast
 
 RUNS, HUNDRED_CLASSES = "cifar10-record", "cifar100-record"
@@ -78,12 +79,12 @@ def change_of_lead(first: str, second: str, by: str) -> Measurement:
     return replace(measure_change(first, second, asked, quantity, PrintedEffect(-1, None, "negative")), said="asked")
 
 
-add_reading("m20.cifar10_before", SECTIONS, BEFORE + SIZE, lambda: before())
+add_reading("m20.cifar10_before", SECTIONS, BEFORE + SIZE, lambda: like_m20_or_l25("M20", RUNS, before()))
 add_reading(
     "m20.cifar10_after_sample_dependent",
     TABLE_1,
     AFTER_SAMPLE_DEPENDENT + SIZE,
-    lambda: against_cross_entropy("flsd-53", "post"),
+    lambda: like_m20_or_l25("M20", RUNS, against_cross_entropy("flsd-53", "post")),
 )
 add_ours("m20.cifar10_after_fixed", FIXED, AFTER_FIXED + SIZE, lambda: after_fixed())
 
@@ -92,13 +93,13 @@ add_hundred(
     "m20.cifar100_before",
     "M20 sections 4 and 6, Tables 1 and 7, on CIFAR-100",
     BEFORE + SIZE_HUNDRED,
-    lambda: before(HUNDRED_CLASSES),
+    lambda: like_m20_or_l25("M20", HUNDRED_CLASSES, before(HUNDRED_CLASSES)),
 )
 add_hundred(
     "m20.cifar100_after_sample_dependent",
     "M20 section 6, Table 1, on CIFAR-100",
     AFTER_SAMPLE_DEPENDENT + SIZE_HUNDRED,
-    lambda: against_cross_entropy("flsd-53", "post", HUNDRED_CLASSES),
+    lambda: like_m20_or_l25("M20", HUNDRED_CLASSES, against_cross_entropy("flsd-53", "post", HUNDRED_CLASSES)),
 )
 add_ours(
     "m20.cifar100_after_fixed",
@@ -109,12 +110,14 @@ add_ours(
 )
 
 # a larger network, 16 epochs of 350, with M20's steps
-add_larger("m20.cifar10_before_resnet18", SECTIONS, BEFORE + RESNET18, lambda: before(LARGER))
+add_larger(
+    "m20.cifar10_before_resnet18", SECTIONS, BEFORE + RESNET18, lambda: like_m20_or_l25("M20", LARGER, before(LARGER))
+)
 add_larger(
     "m20.cifar10_after_sample_dependent_resnet18",
     TABLE_1,
     AFTER_SAMPLE_DEPENDENT + RESNET18,
-    lambda: against_cross_entropy("flsd-53", "post", LARGER),
+    lambda: like_m20_or_l25("M20", LARGER, against_cross_entropy("flsd-53", "post", LARGER)),
 )
 add_ours_larger("m20.cifar10_after_fixed_resnet18", FIXED, AFTER_FIXED + RESNET18, lambda: after_fixed(LARGER))
 
@@ -123,7 +126,7 @@ add_reading(
     "m20.cifar10_before_clipped",
     f"{SECTIONS}, and its published code",
     f"{GAMMA_3}, {STEPS}. {SIZE}",
-    lambda: with_remark(against_cross_entropy("focal 3", "pre", CLIPPED), SEEDS_ADDED),
+    lambda: like_m20_or_l25("M20", CLIPPED, with_remark(against_cross_entropy("focal 3", "pre", CLIPPED), SEEDS_ADDED)),
     needs=f"results/{CLIPPED}",
 )
 
@@ -140,8 +143,9 @@ def clipping_favours_focal() -> Evidence:
     return with_remark(found, f"Asked when seed 0 of either had been seen. {SEEDS_ADDED}. {OTHER_PROCESSOR}")
 
 
-def _beside_short(found: Measurement) -> str:
+def _beside_short(_: Evidence) -> str:
     """The difference after the longer training, and after shorter ones that sum and clip as it does."""
+    found = against_cross_entropy("focal 3", "pre", FRESH)
     short, large = (against_cross_entropy("focal 3", "pre", name) for name in (CLIPPED, LARGER))
     return (
         f"gamma 3 minus cross-entropy: {found.measured:+.1f} points, {found.over}, M20's schedule shortened; after 16 "
@@ -155,7 +159,7 @@ add_larger(
     "m20.cifar10_before_long",
     SECTIONS,
     f"{GAMMA_3}. {LONG}",
-    lambda: against_cross_entropy("focal 3", "pre", FRESH),
+    lambda: like_m20_or_l25("M20", FRESH, against_cross_entropy("focal 3", "pre", FRESH)),
     needs=f"results/{FRESH}",
     headline="as trained gamma 3 has a lower ECE (equal width) than cross-entropy: a small network on CIFAR-10, 100 epochs",
     instead=_beside_short,
@@ -201,11 +205,11 @@ add_reading(
     "l25.cifar10_cross_entropy",
     "L25 Table 4, on CIFAR-10",
     f"Before temperature scaling FCL has a lower ECE (equal width) than cross-entropy. {OF_L25}",
-    lambda: _fcl_against("cross-entropy"),
+    lambda: like_m20_or_l25("L25", RUNS, _fcl_against("cross-entropy")),
 )
 add_reading(
     "l25.cifar10_focal",
     "L25 Table 4, on CIFAR-10",
     f"Before temperature scaling FCL has a lower ECE (equal width) than FLSD-53 and dual focal loss. {OF_L25}",
-    lambda: All.of(*(_fcl_against(loss) for loss in ("FLSD-53", "dual focal"))),
+    lambda: like_m20_or_l25("L25", RUNS, All.of(*(_fcl_against(loss) for loss in ("FLSD-53", "dual focal")))),
 )

@@ -17,14 +17,14 @@ from reproduction.ledger.evidence import All, Derivation, Disproof, Evidence, St
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
-from reproduction.studies.shared.from_runs import SIZE, difference, paired, results, with_gamma
+from reproduction.studies.shared.from_runs import BOOK_RUNS, SIZE, difference, paired, results, with_gamma
 from reproduction.studies.shared.printed_effects import PrintedEffect
 
 CHAPTER = "10_gradient_factor"
 RECORDED = "cifar10-record"
 LOSSES = ("cross-entropy", "focal 1", "focal 2", "focal 3", "flsd-53")  # M20's on record
 add_paraphrased = Rows(CHAPTER, "paraphrased")
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
 add_ours = Rows(CHAPTER, "ours")
 
 

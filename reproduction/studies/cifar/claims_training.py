@@ -16,6 +16,7 @@ from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.studies.shared.from_runs import (
+    BOOK_RUNS,
     COMPENSATION,
     SIZE,
     classes,
@@ -35,10 +36,10 @@ CHAPTER = "08_training"
 FTS = "09_focal_temperature_scaling"
 ECE = "adaptive-ece"
 add_quoted = Rows(CHAPTER, "quoted")
-add_paraphrased = Rows(CHAPTER, "paraphrased", needs="runs")
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
-add_ours = Rows(CHAPTER, "ours", needs="runs")
-add_fts = Rows(FTS, "our reading", needs="runs")
+add_paraphrased = Rows(CHAPTER, "paraphrased", needs=BOOK_RUNS)
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
+add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
+add_fts = Rows(FTS, "our reading", needs=BOOK_RUNS)
 
 
 def _gap(gamma: float, column: str, split: str) -> np.ndarray:

@@ -12,7 +12,15 @@ from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.confident import CONFIDENT, confidence_where_agreed, confident_shares
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
-from reproduction.studies.shared.from_runs import SIZE, paired, results, say_sign, signed_by_seed, values_by_seed
+from reproduction.studies.shared.from_runs import (
+    BOOK_RUNS,
+    SIZE,
+    paired,
+    results,
+    say_sign,
+    signed_by_seed,
+    values_by_seed,
+)
 
 CHAPTER = "16_miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)
@@ -26,7 +34,7 @@ MISTAKES = (
     "confidence than cross-entropy's, how low is not judged"
 )
 ALIKE = "on the test samples that the four networks of a seed all misclassify, {}.)"
-add_ours = Rows(CHAPTER, "ours", needs="runs")
+add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
 @functools.cache

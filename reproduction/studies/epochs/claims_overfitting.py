@@ -15,6 +15,7 @@ from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.while_training import histories, lowest_epoch
 from reproduction.studies.shared.from_runs import (
+    BOOK_RUNS,
     M20_FIGURES,
     SIZE,
     over_seeds,
@@ -31,8 +32,8 @@ TAKEN = rf"cross-entropy, from the fifth epoch to the last; {SIZE}, a constant l
 HIGHEST_BIN = 0.96  # the last of 25
 LEARNT = 0.01  # training error
 ECE = "test ECE (equal mass, a fraction)"
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
-add_ours = Rows(CHAPTER, "ours", needs="runs")
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
+add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
 def cross_entropy_runs() -> list[Result]:

@@ -18,6 +18,7 @@ from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.while_training import describe_followed, follow, histories
 from reproduction.studies.shared.from_runs import (
+    BOOK_RUNS,
     M20_FIGURES,
     SIZE,
     paired,
@@ -37,8 +38,8 @@ HERE = (
 )
 AT = r"at the last step before the mean probability of the true class with cross-entropy passes $p_0$, $g(p_0, \gamma) = 1$"
 ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
-add_reading = Rows(CHAPTER, "our reading", needs="runs")
-add_ours = Rows(CHAPTER, "ours", needs="runs")
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
+add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
 def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
@@ -192,6 +193,7 @@ def _leads(name: str, column: str, sign: int, late: bool = False) -> Iterator[Me
     rf"'In the initial stages of training, when $p_{{i,y_i}} < p_0$ in general, $g(p_{{i,y_i}}, \gamma) > 1$ and the "
     rf"model gains confidence on its predictions faster than it would for cross-entropy.' (Taken as: a higher mean "
     rf"probability of the true class, {AT}, for each of $\gamma = 1, 2, 3$; {HERE}.)",
+    needs=None,
 )
 def gains_faster() -> Evidence:
     """Means over training samples, paired over seeds."""
@@ -206,6 +208,7 @@ def gains_faster() -> Evidence:
     rf"as training progresses, we find that the ordering of the weight norms reverses.' (Taken as: a higher norm of "
     rf"the last layer {AT}, and a lower one at the end, for each of $\gamma = 1, 2, 3$; {HERE}. How long the lead "
     rf"lasts is not judged.)",
+    needs=None,
 )
 def weights_lead_then_trail() -> Evidence:
     """Norms of the last layer, paired over seeds."""

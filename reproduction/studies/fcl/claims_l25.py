@@ -11,6 +11,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.fcl.measures import GAP_OF, RECORD, read_fcl
 from reproduction.studies.fcl.plan import EPOCHS, MAP_LAMBDAS, N_TRAIN, written_contrasts
 from reproduction.studies.shared.from_runs import contrast_by_seed, over_seeds, signed_by_seed
+from reproduction.studies.shared.regimes import trained_as
 
 CHAPTER = "21_fcl_networks"
 NEEDS = f"results/{RECORD}"
@@ -109,7 +110,7 @@ add_reading(
     r"'FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: with $\gamma = 4$, $\lambda = \frac32$, "
     r"which L25 chose for ResNets on CIFAR-10 and nobody for these networks, a lower ECE than cross-entropy, Brier, FLSD-53 and dual focal loss with $\gamma = 2$, and lower smooth, adaptive and classwise ECE than cross-entropy. "
     rf"{HERE[1:-1]})",
-    lambda: _written(OTHERS, *range(7)),
+    lambda: trained_as("l25-tables", N_TRAIN, _written(OTHERS, *range(7))),
 )
 
 # The one other loss whose error was written down beside FCL's.
@@ -118,7 +119,7 @@ add_reading(
     "L25 section 5.2.1, on small networks",
     r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models'. (Taken as: with $\gamma = 4$, "
     rf"$\lambda = \frac32$, as above, a lower test error than cross-entropy. {HERE[1:-1]})",
-    lambda: _written(OTHERS, 7),
+    lambda: trained_as("l25-tables", N_TRAIN, _written(OTHERS, 7)),
 )
 
 # Size of the change, in points, paired over seeds.
@@ -128,7 +129,7 @@ add_reading(
     r"'The FCL model shows minimal change in calibration error after temperature scaling', where focal loss has 'a substantial post-processing "
     r"gap'. (Taken as: a temperature by ECE changes the ECE by less with FCL than with focal loss: $\gamma = 3$, $\lambda = \frac12$ against $\gamma = 3$, "
     rf"and $\gamma = 4$, $\lambda = \frac32$ against FLSD-53. {HERE[1:-1]})",
-    lambda: _written(GAP, 0, 1),
+    lambda: trained_as("l25-tables", N_TRAIN, _written(GAP, 0, 1)),
 )
 
 # Fitted on validation images, judged on test images.
@@ -148,7 +149,7 @@ add_reading(
     r"not say by what a test loss is normalised, nor $\lambda$; its network is ResNet-110 on CIFAR-10. Taken as: with $\gamma = 3$, $\lambda = \frac12$ fewer epochs than with cross-entropy, focal "
     r"loss with $\gamma = 3$ and dual focal loss with $\gamma = 2$ until a tenth, our threshold, of the range of the own test loss is left, from its first value to its "
     rf"least. {HERE[1:-1]})",
-    lambda: _written(SPEED, 0, 1, 2),
+    lambda: trained_as("l25-figures", N_TRAIN, _written(SPEED, 0, 1, 2)),
 )
 
 

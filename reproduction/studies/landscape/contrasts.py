@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.significance import holm
+from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Contrast
 from reproduction.studies.landscape.measures import add_logs
 from reproduction.studies.shared.over_seeds import means_and_halves
@@ -152,3 +153,9 @@ def say_steps(found: pd.DataFrame) -> str:
 def read_landscape() -> pd.DataFrame:
     """Curvature of the runs of workflow/grids/landscape.yaml, see `measure_landscape`, logarithms added."""
     return add_logs(read_table("landscape"))
+
+
+@functools.cache
+def read_rescaled() -> pd.DataFrame:
+    """Small CNNs of workflow/grids/landscape.yaml with rescaled layers, see `measure_rescaled`."""
+    return pd.read_parquet(ROOT / "results" / "landscape" / "rescaled.parquet")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,9 +13,9 @@ from reproduction.ledger.judgement import interval_among
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.ood.contrasts import temperature_under
-from reproduction.studies.ood.measures import mean_over_shifts, measure_shift
+from reproduction.studies.ood.measures import mean_over_shifts
 from reproduction.studies.ood.plan import CIFAR_SHIFTS, SHIFTS, corruptions_asked, shift_contrasts
-from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, name_metric, results, signed_by_seed
+from reproduction.studies.shared.from_runs import BOOK, CIFAR_SIZE, SIZE, name_metric, signed_by_seed
 from reproduction.studies.shared.recorded import read_shift
 from reproduction.studies.shared.written_contrasts import difference_by_seed
 
@@ -28,10 +27,10 @@ RECORDED = "results/unknown-inputs"
 ON_CIFAR = f"({CIFAR_SIZE}; the first 2,000 test images under 14 of the 15 corruptions of CIFAR-10-C made here, severities 1 to 5, their mean.)"
 
 
-@functools.cache
 def shifted() -> pd.DataFrame:
-    """Cross-entropy and gamma 3 of the default grid on corrupted images."""
-    return measure_shift([run for run in results() if run.spec.label in LOSSES], SHIFTS)
+    """Cross-entropy and gamma 3 of the book's grid on corrupted images."""
+    table = read_shift(BOOK)
+    return table[table["loss"].isin(LOSSES)]
 
 
 def of_cifar() -> pd.DataFrame:
@@ -49,7 +48,7 @@ def _contrast(contrast: Contrast, table: pd.DataFrame) -> Measurement:
 def _asked(
     ours: str, metric: str, table: pd.DataFrame | None = None, written: Sequence[Contrast] = shift_contrasts()
 ) -> All:
-    """The contrasts that were written down, of that scaling and metric; without a table of the default grid."""
+    """The contrasts that were written down, of that scaling and metric; without a table of the book's grid."""
     mean = mean_over_shifts(shifted() if table is None else table)
     return All(tuple(_contrast(c, mean) for c in written if c.ours.method == ours and c.metric == metric))
 
@@ -61,8 +60,7 @@ def _harm_under_contrast(table: pd.DataFrame) -> Measurement:
     return signed_by_seed(quantity, "positive", values, 1, said="asked")
 
 
-add_ours = Rows(CHAPTER, "ours", needs="runs")
-add_ours_recorded = Rows(CHAPTER, "ours", needs=RECORDED)
+add_ours = Rows(CHAPTER, "ours", needs=RECORDED)
 
 # Two of the contrasts that were written down before.
 add_ours(
@@ -97,7 +95,7 @@ add_ours(
     r"by Bonferroni's interval.)",
     chapter=CHAPTER,
     fidelity="ours",
-    needs="runs",
+    needs=RECORDED,
 )
 def temperature_harms_under_contrast() -> Evidence:
     """One corruption and loss, corrected for those among which it was seen."""
@@ -107,7 +105,7 @@ def temperature_harms_under_contrast() -> Evidence:
 
 
 # What other networks on other images say of what was seen first.
-add_ours_recorded(
+add_ours(
     "kk24.temperature_harms_cifar",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
     rf"Where contrast is reduced, a temperature fitted on clean images raises the adaptive ECE (equal mass) of networks trained with $\gamma = 3$, on "
@@ -117,14 +115,14 @@ add_ours_recorded(
 )
 
 # Two of the contrasts that were written down before these networks were trained.
-add_ours_recorded(
+add_ours(
     "kk24.temperature_under_shift_cifar",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
     rf"A temperature fitted on clean images lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
     lambda: _asked("temperature", "nll", corruptions_asked(of_cifar()), CIFAR_SHIFTS),
 )
 
-add_ours_recorded(
+add_ours(
     "kk24.temperature_ece_under_shift_cifar",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
     rf"A temperature fitted on clean images lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
@@ -132,7 +130,7 @@ add_ours_recorded(
 )
 
 # Two of the contrasts that were written down before these networks were trained, the primary one among them.
-add_ours_recorded(
+add_ours(
     "kk24.focal_scaling_under_shift_cifar",
     f"KK24 section 5.2, on focal temperature scaling, {NOT_ASKED}",
     rf"Focal temperature scaling fitted on clean images has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "

@@ -87,22 +87,6 @@ def unknown_images(name: str) -> np.ndarray:
     return np.concatenate([part.inputs for part in parts])
 
 
-def keep_plain_focal(results: Iterable[Result], gamma: float) -> list[Result]:
-    """Cross-entropy and focal losses of fixed gamma among runs, which can stand on one axis of gamma.
-
-    Raises:
-        ValueError: none of cross-entropy, or none of this gamma, which is not 0.
-    """
-    given = list(results)
-    kept = [result for result in given if result.spec.is_focal]
-    labels = list(dict.fromkeys(result.spec.label for result in given))
-    wanted = "cross-entropy", f"focal {gamma:g}"
-    if not gamma or not set(wanted) <= set(labels):
-        asked = f"gamma must be that of a focal loss of the grid, above 0, beside cross-entropy. Got {gamma:g}"
-        raise ValueError(f"{asked}, of a grid with {', '.join(labels) or 'no runs'}.")
-    return kept
-
-
 def measure_detection(results: Iterable[Result], unknown: str, root: str | Path | None = None) -> pd.DataFrame:
     """AUROC and FPR at 95 % TPR, in per cent, of telling a run's test inputs from the images of another data set.
 

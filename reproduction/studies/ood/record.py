@@ -1,11 +1,11 @@
 """What networks whose weights are not kept said of unknown inputs, recorded into results/unknown-inputs/.
 
     focal grid workflow/grids/fashion-mnist-unknown.yaml --cores 2
-    python -m reproduction.studies.ood.record fashion-mnist-unknown fashion-mnist-fresh cifar10-unknown
+    python -m reproduction.studies.ood.record fashion-mnist fashion-mnist-unknown fashion-mnist-fresh cifar10-unknown
 
-The rows of `measure_detection` of a grid's runs, for each set of images that they are shown, in <grid>.parquet;
-of cifar10-unknown also those of `measure_shift`, of every corruption of CIFAR-10-C, on the first 2,000 test
-images, in <grid>-shift.parquet. It goes on where it stopped. `notebooks/19_unknown_inputs.py` reads what this leaves.
+The rows of `measure_detection` of a grid's runs, for each set of images that they are shown, in <grid>.parquet; of some
+also those of `measure_shift`, on the first test images, in <grid>-shift.parquet: of cifar10-unknown under every
+corruption of CIFAR-10-C. It goes on where it stopped. `notebooks/19_unknown_inputs.py` reads what this leaves.
 
 Any grid can be shown other images, its finished runs at least; the mean AUROCs are printed, the table goes elsewhere,
 and is made anew each time:
@@ -26,11 +26,19 @@ from reproduction.checkout import ROOT
 from reproduction.engine.data.corruptions import CORRUPTION_KINDS
 from reproduction.engine.store import default_runs, load_runs
 from reproduction.studies.ood.measures import measure_detection, measure_shift, unknown_images
-from reproduction.studies.ood.plan import CIFAR_SHOWN
+from reproduction.studies.ood.plan import CIFAR_SHOWN, SHIFTS
 from reproduction.studies.shared.going_on import go_on
 
-SHOWN = {"fashion-mnist-unknown": ("mnist-5k",), "fashion-mnist-fresh": ("mnist-5k",), "cifar10-unknown": CIFAR_SHOWN}
-SHIFTED = {"cifar10-unknown": 2000}  # grid -> test images, under each corruption and severity
+SHOWN: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("fashion-mnist", "fashion-mnist-unknown", "fashion-mnist-fresh"), ("mnist-5k",)),
+    "cifar10-unknown": CIFAR_SHOWN,
+}
+SHIFTED: dict[
+    str, tuple[int, dict[str, tuple[str, ...]]]
+] = {  # grid -> test images under each severity; corruptions by kind, of which one is in memory at a time
+    "fashion-mnist": (5000, {kind: (kind,) for kind in SHIFTS}),
+    "cifar10-unknown": (2000, CORRUPTION_KINDS),
+}
 
 
 def mean_aurocs(table: pd.DataFrame) -> pd.DataFrame:
@@ -76,11 +84,9 @@ def main(given: Sequence[str] | None = None) -> None:
         if asked.shown:
             print(mean_aurocs(pd.read_parquet(out)).round(1).to_string())
         elif grid in SHIFTED:
-            shift = functools.partial(measure_shift, runs, images=SHIFTED[grid], root=root)
-            of_kinds = [  # a kind alone is in memory
-                ((kind, SHIFTED[grid]), functools.partial(shift, corruptions))
-                for kind, corruptions in CORRUPTION_KINDS.items()
-            ]
+            images, kinds = SHIFTED[grid]
+            shift = functools.partial(measure_shift, runs, images=images, root=root)
+            of_kinds = [((kind, images), functools.partial(shift, corruptions)) for kind, corruptions in kinds.items()]
             go_on(out_folder / f"{grid}-shift.parquet", __file__, ("kind", "images"), of_kinds)
 
 

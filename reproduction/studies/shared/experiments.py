@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,25 +33,19 @@ class Experiment:
     status: str
 
 
-def list_experiments(live: Mapping[str, Sequence[Result]]) -> tuple[Experiment, ...]:
-    """Each grid of `workflow/grids` that says what it reproduces.
-
-    Args:
-        live: name of a grid -> its runs, which `make book` trains; those of others are looked for in `results`.
-    """
+def list_experiments() -> tuple[Experiment, ...]:
+    """Each grid of `workflow/grids` that says what it reproduces."""
     found = []
     for path in sorted((ROOT / "workflow" / "grids").glob("*.yaml")):
         notes = read_notes(path)
         if notes.reproduces:
             specs = read_grid(path)
             images = sum(images_to_train(spec) for spec in specs)
-            found.append(Experiment(path.stem, notes, len(specs), images, _status(path.stem, len(specs), live)))
+            found.append(Experiment(path.stem, notes, len(specs), images, _status(path.stem, len(specs))))
     return tuple(found)
 
 
-def _status(name: str, planned: int, live: Mapping[str, Sequence[Result]]) -> str:
-    if name in live:
-        return f"trained by make book: {say_compute(run.compute for run in live[name])}"
+def _status(name: str, planned: int) -> str:
     results = ROOT / "results"
     recorded, table = _records(results / name), results / name / "table.parquet"
     if recorded:

@@ -1,4 +1,4 @@
-"""Evidence that is measured on training runs: the default grid's, and the recorded ones.
+"""Evidence that is measured on recorded training runs.
 
 Where the runs are missing these functions raise FileNotFoundError, which `claim(needs=...)` turns into a reason.
 """
@@ -24,7 +24,13 @@ from reproduction.studies.shared import miscalibration, scalings
 from reproduction.studies.shared.miscalibration import eces_if_calibrated
 from reproduction.studies.shared.over_seeds import say_seeds
 from reproduction.studies.shared.printed_effects import PrintedEffect
-from reproduction.studies.shared.recorded import load_whole_seeds, read_planned, read_whole_seeds, read_written
+from reproduction.studies.shared.recorded import (
+    load_recorded,
+    load_whole_seeds,
+    read_planned,
+    read_whole_seeds,
+    read_written,
+)
 from reproduction.studies.shared.written_contrasts import (
     ECES,
     are_apart,
@@ -35,15 +41,15 @@ from reproduction.studies.shared.written_contrasts import (
 )
 
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
+BOOK, BOOK_RUNS = "fashion-mnist", "results/fashion-mnist"  # the book's grid, and its runs
 M20_FIGURES = "m20-figures"  # the grid of M20's own networks, data and epochs
-SIZE = "Fashion-MNIST, 2,000 training images, small CNN"  # of the default grid, for statements
+SIZE = "Fashion-MNIST, 2,000 training images, small CNN, 100 epochs"  # of the book's grid, for statements
 CIFAR_SIZE = "CIFAR-10, 4,000 training images, ResNet-8"  # of the networks under shift, for statements
 
 
-@functools.cache
 def results() -> tuple[Result, ...]:
-    """The runs of the default grid."""
-    return tuple(load_runs())
+    """The runs of the book's grid, as recorded."""
+    return load_recorded(BOOK)
 
 
 def runs_if_trained(grid: str) -> tuple[Result, ...]:
@@ -253,7 +259,7 @@ def _of_planned(
     """Values, one a seed, against the effect claimed; not complete as long as planned seeds are missing."""
     complete = len(values) >= planned
     over = say_seeds(len(values), planned)
-    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
+    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size)
     return replace(found, complete=complete)
 
 

@@ -22,7 +22,7 @@ from reproduction.pages.tables import in_words
 from reproduction.studies.printed_tables import kk24_table1, printed_tables
 from reproduction.studies.shared.over_seeds import summarise
 
-_NAMES = {"cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "tiny-imagenet": "Tiny-ImageNet"}
+NAMES = {"cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "tiny-imagenet": "Tiny-ImageNet"}
 _KK24_SEEDS = 5  # KK24 section 5.1
 
 
@@ -69,7 +69,7 @@ def mean_difference(
         sign: the one claimed.
     """
     cells = printed_tables()
-    cells = cells[(cells["paper"] == paper) & (cells["dataset"] == _NAMES.get(dataset, dataset))]
+    cells = cells[(cells["paper"] == paper) & (cells["dataset"] == NAMES.get(dataset, dataset))]
     cells = cells[(cells["metric"] == metric) & (cells["stage"] == stage)].drop_duplicates(["network", "loss"])
     wide = cells.pivot(index="network", columns="loss", values="value").reindex(columns=[loss, other])
     sizes = (wide[loss] - wide[other]).dropna()
@@ -86,7 +86,7 @@ def _for_one_more(sizes: Sequence[float]) -> Interval:
 
 
 def _kk24(dataset: str) -> pd.DataFrame:
-    return kk24_table1().query("dataset == @_NAMES.get(@dataset, @dataset)")
+    return kk24_table1().query("dataset == @NAMES.get(@dataset, @dataset)")
 
 
 def _of_means(sign: int, cells: pd.DataFrame, over: str) -> PrintedEffect:

@@ -307,7 +307,7 @@ def test_what_hands_jobs_to_other_machines(monkeypatch, more, profile, cluster):
 
 def test_a_job_takes_a_place_here_and_a_gpu_on_the_cluster():
     """Of the places that `focal grid` counts, and of the GPUs that Slurm knows."""
-    (train,) = re.findall(r"^rule train:\n((?:    .*\n)+)", (ROOT / "workflow" / "Snakefile").read_text(), re.M)
+    (train,) = re.findall(r"^rule train:\n((?:    .*\n)+)", (ROOT / "workflow" / "grid.smk").read_text(), re.M)
     assert re.findall(r"^    resources: (\S+)", train, re.M) == ["gpu_places=1"]
     profile = safe_load((ROOT / "workflow" / "slurm" / "gpu" / "config.yaml").read_text())
     assert profile["executor"] == "slurm"

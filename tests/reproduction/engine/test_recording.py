@@ -1,14 +1,16 @@
 """Copies of runs to keep: whole, of one version."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from reproduction.engine.recording import copy_runs
 from reproduction.engine.run import run, trained
 from reproduction.engine.status import status
-from reproduction.engine.store import RunDamaged, RunMissing, array_checksum, as_npz, describe_files, load, load_runs
+from reproduction.engine.store import Logits, RunDamaged, RunMissing, load, load_runs
 from tests.reproduction.conftest import SMALL
 
 
@@ -27,21 +29,22 @@ def test_copies_keep_what_a_table_needs(record_runs, small, tmp_path):
         trained(spec, tmp_path / "kept")
 
 
-def test_a_copy_in_half_precision_loads_as_float32_and_is_a_copy_still(finished, record_runs, tmp_path, change_record):
-    """As some of those on record are."""
-    spec, _, whole = finished
-    record_runs([spec], tmp_path / "kept", tmp_path)
-    folder = tmp_path / "kept" / spec.digest
-    with np.load(folder / "logits.npz") as file:
-        arrays = {name: file[name].astype(np.float16 if "logits" in name else np.int64) for name in file.files}
-    (folder / "logits.npz").write_bytes(content := as_npz(arrays))
-    files = {"files": describe_files({"logits.npz": content})}
-    change_record(folder, checksum=array_checksum(arrays), **files)
+def test_training_logits_of_no_more_samples_than_the_test_are_kept(finished, tmp_path):
+    spec, folder, whole = finished
+    few = Logits(*(values[: len(whole.test.labels)] for values in (whole.train.logits, whole.train.labels)))
+    copy_runs([replace(whole, train=few)], tmp_path / "kept", folder.parent)
+    np.testing.assert_array_equal(load(spec, tmp_path / "kept").train.logits, few.logits)
+
+
+def test_a_copy_in_half_precision_loads_as_float32_and_is_a_copy_still(finished, record_runs, tmp_path):
+    spec, folder, whole = finished
+    copy_runs([whole], tmp_path / "kept", folder.parent, half=True)
+    content = (tmp_path / "kept" / spec.digest / "logits.npz").read_bytes()
     kept = load(spec, tmp_path / "kept").test.logits
     assert kept.dtype == np.float32
     np.testing.assert_array_equal(kept, whole.test.logits.astype(np.float16))
     record_runs([spec], tmp_path / "kept", tmp_path)
-    assert (folder / "logits.npz").read_bytes() == content
+    assert (tmp_path / "kept" / spec.digest / "logits.npz").read_bytes() == content
     assert status([spec], tmp_path / "kept")[0][1:] == ("done", "")
 
 

@@ -37,7 +37,9 @@ def test_record_writes_verdicts_and_readme(checkout):
 def test_nothing_is_recorded_that_was_not_checked(checkout):
     with pytest.raises(ValueError, match=r"Got none of kk24.ce_overconfident"):
         verdicts.record(ALL[1:])
-    with pytest.raises(FileNotFoundError, match=r"which `make book` makes. Got none for kk24.ce_overconfident"):
+    with pytest.raises(
+        FileNotFoundError, match=r"recorded in results/ of the project. Got none for kk24.ce_overconfident"
+    ):
         verdicts.record([check._replace(missing=True) for check in ALL])
     with pytest.raises(FileNotFoundError, match=r"run `make proofs`"):
         verdicts.record([check._replace(kernel=False) for check in ALL])

@@ -74,7 +74,7 @@ OPEN = signed(-0.3, 0.1, -0.2)
         (Measurement("", "", 0.20550001, 0.2055, 1e-9), "0.20550001 is not within our tolerance of", "another number"),
         (ASKED, "it is not so here: error: 1.2 where < 1 is asked", "another number, computed or asked"),
         (signed(-0.3, -0.1), "[-0.3, -0.1] (95 % t interval, 4 seeds) is within what is claimed, below 0", "wholly"),
-        (signed(-0.3, 0.1, -0.5), "holds nothing of what is printed, -0.5", "holds some of what is printed"),
+        (signed(0.1, 0.3, -0.5), "holds nothing of what is claimed, below 0", "holds some of what is claimed"),
         (APART, "holds nothing of our tolerance of what is printed, 1.9 to 2.1", "some of our tolerance of"),
         (OPEN, "it is open: gain: the interval", "80 %); the 0.2 that is printed would show with about 6 seeds"),
         (signed(-0.3, 0.1), "values that are claimed, below 0", "; the 0.1 that is found would show with about 15"),

@@ -78,7 +78,7 @@ def test_with_a_large_gamma_most_of_what_dirichlet_calibration_loses_is_its_pena
     default = PENALTIES["dirichlet"]["C"]
     (row,) = compare_penalties([run], (default, 100 * default)).to_numpy()
     assert row[0] < 5 * row[1] < 0
-    assert "recorded penalty" in find("kk24.calibrators_dirichlet").evidence.remark
+    assert "recorded penalty" in find("kk24.calibrators_dirichlet").evidence.found.remark
 
 
 def test_statements_name_the_networks():

@@ -32,7 +32,7 @@ PAIR = tuple(Setting(("flsd-53",), *SCALED[method]) for method in ("focal-temper
 
 
 def test_judged_by_ece_of_equal_mass():
-    found = find("kk24.table1_ece_every_loss").evidence
+    found = find("kk24.table1_ece_every_loss").evidence.found
     assert len(found.parts) == len({"cross-entropy", *focal_losses()} & kk24_rows()) == 5
     for part in found.parts:
         assert "adaptive-ece (equal mass, %)" in part.quantity
@@ -65,7 +65,7 @@ def test_another_ece_gives_another_number():
 
 def test_other_eces_are_named_where_they_say_otherwise():
     """Each remark names the ECEs whose interval is on another side of 0, or whose estimate is, and no other."""
-    for part in find("kk24.table1_ece_every_loss").evidence.parts:
+    for part in find("kk24.table1_ece_every_loss").evidence.found.parts:
         side = (part.interval.low > 0) - (part.interval.high < 0)
         losses = next(loss for loss in ("cross-entropy", *focal_losses()) if f" of {loss} after" in part.quantity)
         for metric in ("ece", "classwise-ece", "smooth-ece"):

@@ -41,7 +41,7 @@ def test_seed_0_was_seen_and_is_not_asked():
 def test_fresh_seeds_decide(records, by, verdict):
     records[cifar.FRESH] = shifted(SEEN, [1, 2, 3], by)
     found = find("m20.cifar10_before_long").check()
-    assert (found.verdict, found.over) == (verdict, "3 seeds")
+    assert (found.verdict, found.found.over) == (verdict, "3 seeds")
     records[cifar.FRESH] = shifted(SEEN, [1, 2], by)
     assert find("m20.cifar10_before_long").check().verdict == Verdict.UNDECIDED
 
@@ -81,7 +81,8 @@ def test_claims_of_resnet18_read_its_runs_alone(monkeypatch, check):
         return read_whole_seeds(name)
 
     monkeypatch.setattr("reproduction.studies.shared.from_runs.read_whole_seeds", only_these)
-    found = check()
+    monkeypatch.setattr("reproduction.studies.shared.regimes.read_whole_seeds", only_these)
+    found = getattr(check(), "found", check())
     parts = getattr(found, "parts", (found,))
     assert {part.over for part in parts} == {"3 seeds"}
 
@@ -147,5 +148,6 @@ def test_three_of_four_seeds_decide_nothing(records):
 
 def test_the_claim_of_other_steps_reads_other_runs(records):
     records.update(planted(5.0, -2.6, 4))
-    assert find("m20.cifar10_before_clipped").check().measured == pytest.approx(-2.6 + 1.5 * LEAST)
-    assert find("m20.cifar10_before_clipped").check().verdict == Verdict.REPRODUCED
+    found = find("m20.cifar10_before_clipped").check().found
+    assert found.measured == pytest.approx(-2.6 + 1.5 * LEAST)
+    assert found.verdict == Verdict.REPRODUCED

@@ -23,7 +23,6 @@ from reproduction.studies.ood import record as recording
 from reproduction.studies.ood.contrasts import evaluate_by_unknown, tells_apart
 from reproduction.studies.ood.measures import (
     compare_by_shift,
-    keep_plain_focal,
     logits_on,
     mean_over_shifts,
     measure_detection,
@@ -291,12 +290,3 @@ def test_what_cannot_be_shown_is_said(given, said, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         recording.main(given)
     assert re.search(said, capsys.readouterr().err)
-
-
-def test_plain_focal_losses_are_kept(made_results, make_result):
-    others = [make_result("flsd-53", 0), make_result("fcl", 0, gamma=3, lam=0.5)]
-    kept = keep_plain_focal([*others, *made_results], 3)
-    assert [run.spec.label for run in kept] == ["cross-entropy"] * 4 + ["focal 3"] * 4
-    for runs, gamma in ((made_results, 2), (made_results, 0), (made_results[4:], 3), (others, 3), ([], 3)):
-        with pytest.raises(ValueError, match=r"gamma must be that of a focal loss .* Got \d, of a grid with"):
-            keep_plain_focal(runs, gamma)
