@@ -1,7 +1,7 @@
 """CIFAR-10H (Peterson et al. 2019): the votes of 47 to 63 people on each of CIFAR-10's 10,000 test images.
 
-Licence CC BY-NC-SA 4.0. The votes are no part of this project: they are read from FOCAL_DATA/cifar10h where a user has put
-them, and only tables computed from them are kept.
+Licence CC BY-NC-SA 4.0. The votes are no part of this project: they are read from FOCAL_DATA/cifar10h where a user has
+put them, and only tables computed from them are kept.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def check_order(votes: Votes, logits: np.ndarray, labels: np.ndarray) -> None:
     """
     if not len(votes) == len(logits) == len(labels):
         raise ValueError(
-            f"votes, logits and labels must be of the same images. Got {len(votes)}, {len(logits)} and {len(labels)} rows."
+            "votes, logits and labels must be of the same images. "
+            f"Got {len(votes)}, {len(logits)} and {len(labels)} rows."
         )
     agree = float(np.mean(votes.shares.argmax(-1) == labels))
     if agree < _AGREE:
@@ -97,7 +98,7 @@ def _correlation_within(one: np.ndarray, two: np.ndarray, labels: np.ndarray) ->
         for row, values in zip(ranks, (one, two), strict=True):
             ordered = np.argsort(np.argsort(values[own], kind="stable"), kind="stable")
             row[own] = ordered - ordered.mean()
-    return float(np.corrcoef(ranks)[0, 1])
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 def _file(folder: str, name: str) -> Path:

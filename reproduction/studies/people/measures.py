@@ -1,4 +1,4 @@
-"""How far networks are from people: as trained, after the focal map, after temperatures fitted on labels or on votes."""
+"""How far networks are from people: as trained, after the focal map, after temperatures for labels and for people."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def fit_to_people(logits: np.ndarray, votes: Votes, distance: str = "kl") -> flo
 def settings(network: Network, votes: Votes) -> Iterator[tuple[str, np.ndarray, float]]:
     """(method, test log-probabilities, temperature) of a network.
 
-    none: as trained; map: after the focal calibration map of its gamma; temperature: fitted on the validation labels, of
-    a network without them on one half of the test labels for the other; map-temperature: the same after the map;
+    none: as trained; map: after the focal calibration map of its gamma; temperature: fitted on the validation labels,
+    of a network without them on one half of the test labels for the other; map-temperature: the same after the map;
     people, people-l2: fitted on the votes on one half of the images for the other. The temperature of a pair is its
     geometric mean.
     """
@@ -112,10 +112,10 @@ def measure_distances(log_probs: np.ndarray, votes: Votes, labels: np.ndarray) -
     """Means over images, in natural units.
 
     Returns:
-        kl, l2: to the people, the noise of few votes taken out; kl_rare, l2_rare: the parts of both from classes to which
-        the network gives less than `RARE`; kl_prior: KL to the posterior mean of the votes, `PRIOR` votes added to each
-        class; kl_floor: KL from the network mixed with `FLOOR` of the uniform distribution; gap: top probability minus the
-        share of people who say that class; label_gap: minus whether it is the label; accuracy.
+        kl, l2: to the people, the noise of few votes taken out; kl_rare, l2_rare: the parts of both from classes to
+        which the network gives less than `RARE`; kl_prior: KL to the posterior mean of the votes, `PRIOR` votes added to
+        each class; kl_floor: KL from the network mixed with `FLOOR` of the uniform distribution; gap: top probability
+        minus the share of people who say that class; label_gap: minus whether it is the label; accuracy.
     """
     probs, shares = np.exp(log_probs), votes.shares
     classes, top = shares.shape[-1], log_probs.argmax(-1)

@@ -1,11 +1,13 @@
-"""Which networks are held against people, what is compared, and what is expected; written before the unseen runs were read.
+"""Networks held against people, what is compared and what is expected; written before the unseen runs were read.
 
-The runs of `cifar10-record` and the four published networks are the pilot: every sign and limit below comes from them. The
-votes had not been held against the runs of UNSEEN when this was written; their errors and ECEs against the labels were known
-(chapters 13 and 24).
+The runs of `cifar10-record` and the four published networks are the pilot: every sign and limit below comes from them.
+The votes had not been held against the runs of UNSEEN when this was written; their errors and ECEs against the labels
+were known (chapters 13 and 24).
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from reproduction.engine.contrasts import Contrast, Setting
 
@@ -24,14 +26,14 @@ CE = "cross-entropy"
 RATIO = (
     1.42  # of the temperature that suits people to the one that suits labels: mean of the pilot's cross-entropy runs
 )
-EXPECTED = {
+EXPECTED: dict[str, Any] = {
     # T for people (KL) over T for labels: above 1 in every run, and the mean of each set of unseen runs in this range
     "ratio": (1.25, 1.55),
     # a temperature fitted on labels takes a focal network away from people (KL) exactly if RATIO**-2 < T < 1: then 1 is
-    # nearer to T RATIO than T is. Share of the unseen focal runs, cross-entropy among them, of which this is right
+    # nearer to T RATIO than T is. Share of the unseen runs, cross-entropy among them, of which this is right
     "hurts": 0.9,
-    # of cross-entropy after its temperature, in each set of unseen runs: at least this share of KL, and at most this share
-    # of the squared distance, comes from classes to which the network gives less than 1 %
+    # of cross-entropy after its temperature, in each set of unseen runs: at least this share of KL, and at most this
+    # share of the squared distance, comes from classes to which the network gives less than 1 %
     "kl_rare": 0.35,
     "l2_rare": 0.10,
 }
