@@ -1,9 +1,9 @@
 """How much distances to people would differ with other images, other people and other trainings.
 
 Images are resampled, and of each image its votes (multinomial). Every distance is linear in the shares of the votes, so
-that all contrasts share the draws. Votes are nested in images: to resample images alone already counts the chance of the
-votes, so that to resample both is careful. Who gave which vote is not in the data: that one person rated many images is
-not counted.
+that all contrasts share the draws. Votes are nested in images: to resample images alone already counts the chance of
+the votes, so that to resample both is careful. Who gave which vote is not in the data: that one person rated many
+images is not counted.
 """
 
 from __future__ import annotations
