@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import pandas as pd
@@ -23,6 +24,7 @@ from reproduction.studies.shared.written_contrasts import difference_by_seed, fi
 NEEDS = f"results/{RECORD}"
 
 
+@functools.cache
 def read_errors() -> pd.DataFrame:
     """Standard errors over images and raters: see `record.errors_of`."""
     return pd.read_parquet(ROOT / "results" / RECORD / "errors.parquet")
@@ -72,7 +74,7 @@ def evaluate(record: str) -> pd.DataFrame:
 
 
 def measure_contrast(record: str, name: str) -> Measurement:
-    """A contrast against the sign claimed; its interval excludes 0 just where it is significant after correction (Holm)."""
+    """A contrast against the sign claimed; its interval excludes 0 just where it is significant, corrected by Holm."""
     contrast = find_contrast(written_contrasts(record), name)
     interval = interval_of(contrast)
     found = evaluate(record).set_index("name")[["p", "p_adjusted"]].astype(float).to_dict("index")[name]

@@ -56,9 +56,10 @@ def draw_errors(
     fixed = np.stack([(votes.shares * a).sum(-1) + b for a, b in parts])  # (contrasts, n)
     both, images = (np.empty((resamples, len(parts))) for _ in range(2))
     for i in range(resamples):
-        weights = rng.multinomial(n, np.full(n, 1 / n)) / n
-        drawn = rng.multinomial(votes.raters, votes.shares) / votes.raters[:, None]
-        both[i] = by_vote @ (weights[:, None] * drawn).ravel() + by_image @ weights
+        times = rng.multinomial(n, np.full(n, 1 / n))
+        weights = times / n
+        drawn = rng.multinomial(times * votes.raters, votes.shares)  # of an image drawn twice, other votes each time
+        both[i] = by_vote @ (drawn / (n * votes.raters[:, None])).ravel() + by_image @ weights
         images[i] = fixed @ weights
     return list(zip(both.std(0, ddof=1).tolist(), images.std(0, ddof=1).tolist(), strict=True))
 

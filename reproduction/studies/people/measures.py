@@ -114,8 +114,8 @@ def measure_distances(log_probs: np.ndarray, votes: Votes, labels: np.ndarray) -
     Returns:
         kl, l2: to the people, the noise of few votes taken out; kl_rare, l2_rare: the parts of both from classes to
         which the network gives less than `RARE`; kl_prior: KL to the posterior mean of the votes, `PRIOR` votes added
-        to each class; kl_floor: KL from the network mixed with `FLOOR` of the uniform distribution; gap: top probability
-        minus the share of people who say that class; label_gap: minus whether it is the label; accuracy.
+        to each class; kl_floor: KL from the network mixed with `FLOOR` of the uniform distribution; gap: top
+        probability minus the share of people who say that class; label_gap: minus whether it is the label; accuracy.
     """
     probs, shares = np.exp(log_probs), votes.shares
     classes, top = shares.shape[-1], log_probs.argmax(-1)
