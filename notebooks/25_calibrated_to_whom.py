@@ -312,8 +312,8 @@ assert (by_distance["squared distance"] > 0).all()
 # perhaps; a network that gives cat almost nothing pays for it in KL without limit, and in squared distance next to
 # nothing. Of the KL of cross-entropy after its temperature, {glue:text}`people-rare-kl:.0f` % comes from classes to
 # which it gives less than one in a hundred; of its squared distance {glue:text}`people-rare-l2:.0f` %. KL therefore
-# rewards a softer network, as focal loss is, whatever it says of the classes that matter. With a floor under the network's
-# probabilities the order after few epochs turns round.
+# rewards a softer network, as focal loss is, whatever it says of the classes that matter. With a floor under the
+# network's probabilities the order after few epochs turns round.
 
 # %% tags=["remove-input"]
 show("kk24.people_rare", "kk24.people_squared", "kk24.people_floor")
