@@ -52,9 +52,9 @@ from reproduction.pages.tables import captioned, in_words
 from reproduction.studies.human_labels import contrasts, measures
 from reproduction.studies.human_labels.plan import FCL, GAMMA, VALIDATED, Plan, losses_compared
 from reproduction.studies.human_labels.train import train
-from reproduction.studies.human_labels.votes import divergence_to_raters
 from reproduction.studies.shared.over_seeds import format_mean_sd
 from reproduction.studies.shared.recorded import read_table
+from reproduction.studies.shared.votes import divergence_to_raters
 
 use_style()
 record = read_table(measures.RECORD)

@@ -31,6 +31,7 @@ DRAWING = (
     "reproduction.studies.calibrators.figures",
     "reproduction.studies.law.figures",
     "reproduction.studies.localisation.figures",
+    "reproduction.studies.people.figures",
 )
 MODULES_OF_PLOTS = [
     importlib.import_module(name) for name in (*DRAWING, *(f"{plots.__name__}.{kind}" for kind in KINDS))

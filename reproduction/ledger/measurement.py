@@ -190,7 +190,8 @@ class Measurement(Evidence):
         if math.isnan(interval.low):
             return "of one value there is no interval"
         now, degrees = _could_show(interval, self.over, bool(self.sign)), interval.degrees or 0
-        if interval.kind != "t" or degrees < 2:
+        counted = not self.over or self.over.startswith(f"{1 + degrees:g} ")  # else it is over more
+        if interval.kind != "t" or degrees < 2 or not counted:
             return now
         found = min(abs(interval.estimate - end) for end in self.claimed if math.isfinite(end))
         effect, whose = (found, "found") if self.size is None else (abs(self.size), self.said)

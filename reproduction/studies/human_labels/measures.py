@@ -14,7 +14,7 @@ from focal_lib.metrics.intervals import t_interval
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.studies.human_labels.plan import Plan
 from reproduction.studies.human_labels.train import Outcome, train
-from reproduction.studies.human_labels.votes import (
+from reproduction.studies.shared.votes import (
     Votes,
     divergence_to_raters,
     energy_to_raters,

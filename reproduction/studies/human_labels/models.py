@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from focal_lib.losses.base import LogitLoss
 from reproduction.engine.models.text import GlobalPoolingCNN, TreeLSTM
-from reproduction.studies.human_labels.votes import Votes
+from reproduction.studies.shared.votes import Votes
 
 KINDS = ("drawn", "majority", "votes")
 

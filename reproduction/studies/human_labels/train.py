@@ -24,7 +24,8 @@ from reproduction.studies.human_labels.models import (
     train_network,
 )
 from reproduction.studies.human_labels.plan import END, VALIDATED, Plan
-from reproduction.studies.human_labels.votes import Votes, load_reviews_with_votes
+from reproduction.studies.human_labels.votes import load_reviews_with_votes
+from reproduction.studies.shared.votes import Votes
 
 
 @dataclass(frozen=True)

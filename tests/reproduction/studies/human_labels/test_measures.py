@@ -32,8 +32,9 @@ from reproduction.studies.human_labels.measures import (
 )
 from reproduction.studies.human_labels.plan import VALIDATED, Plan, written_contrasts
 from reproduction.studies.human_labels.train import Outcome
-from reproduction.studies.human_labels.votes import WORTH, Votes, energy_to_raters
+from reproduction.studies.human_labels.votes import WORTH
 from reproduction.studies.shared.recorded import read_table
+from reproduction.studies.shared.votes import Votes, energy_to_raters
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
 GAMMA = 2.0

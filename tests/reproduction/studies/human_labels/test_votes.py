@@ -14,12 +14,11 @@ from scipy.stats import multinomial
 
 from focal_lib.losses.focal import FocalLoss
 from reproduction.studies.human_labels.models import expected_loss, make_targets
-from reproduction.studies.human_labels.votes import (
-    WORTH,
+from reproduction.studies.human_labels.votes import WORTH, load_reviews_with_votes
+from reproduction.studies.shared.votes import (
     Votes,
     divergence_to_raters,
     energy_to_raters,
-    load_reviews_with_votes,
     squared_distance_to_raters,
 )
 

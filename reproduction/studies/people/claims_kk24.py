@@ -1,0 +1,104 @@
+"""KK24's networks against people's votes: what was expected of runs that had not been held against them."""
+
+from __future__ import annotations
+
+from reproduction.ledger.evidence import All
+from reproduction.ledger.ledger import Rows
+from reproduction.studies.people.contrasts import (
+    NEEDS,
+    judge_contrasts,
+    judge_primary,
+    measure_hurts,
+    measure_rare,
+    measure_ratio,
+    measure_ratios_above_one,
+)
+from reproduction.studies.people.plan import CLIPPED, EXPECTED, LONG, RATIO, RESNET18, UNSEEN
+
+CHAPTER = "25_calibrated_to_whom"
+_SHORT = (RESNET18, CLIPPED)
+_WHERE = "CIFAR-10H; ResNet-18 and the small network with clipped gradients after 16 epochs"
+_EVERYWHERE = f"{_WHERE}, the small network after 100"
+_LOW, _HIGH = EXPECTED["ratio"]
+
+add = Rows(CHAPTER, "ours", needs=NEEDS)
+
+add(
+    "kk24.people_ratio",
+    "KK24 section 4.1, asked of people",
+    "The temperature that brings a network nearest to people (KL) is above the one that suits the labels in every run, and for cross-entropy "
+    f"{_LOW:g} to {_HIGH:g} times as high. ({_EVERYWHERE}.)",
+    lambda: All((*(measure_ratio(record) for record in UNSEEN), measure_ratios_above_one())),
+)
+add(
+    "kk24.people_rule",
+    "KK24 section 4.1, asked of people",
+    r"A temperature $T$ fitted on labels takes a network away from people (KL) exactly if "
+    f"${RATIO**-2:.2f} < T < 1$, in at least {EXPECTED['hurts']:.0%} of the runs. ({_EVERYWHERE}.)",
+    lambda: All((measure_hurts(),)),
+)
+add(
+    "kk24.people_as_trained",
+    "KK24 section 4, asked of people",
+    "Focal loss as trained is nearer to people (KL) than cross-entropy after a temperature fitted on labels. "
+    rf"({_WHERE}; $\gamma = 2$ and 3.)",
+    lambda: judge_primary(*_SHORT),
+)
+add(
+    "kk24.people_other_gammas",
+    "KK24 section 4, asked of people",
+    r"The same with $\gamma = 1$ and 3 on ResNet-18. (CIFAR-10H; after 16 epochs.)",
+    lambda: judge_contrasts("as trained minus cross-entropy after a temperature", (RESNET18,), primary=False),
+)
+add(
+    "kk24.people_as_trained_long",
+    "KK24 section 4, asked of people",
+    r"After 100 epochs focal loss ($\gamma = 3$) as trained is farther from people (KL) than cross-entropy after a temperature fitted on labels. "
+    "(CIFAR-10H; the small network.)",
+    lambda: judge_primary(LONG),
+)
+add(
+    "kk24.people_temperature_away",
+    "KK24 section 4.1, asked of people",
+    rf"After 16 epochs a temperature fitted on labels takes a focal network away from people (KL). ({_WHERE}; $\gamma = 1, 2, 3$ and FLSD-53.)",
+    lambda: judge_contrasts("after a temperature minus as trained", _SHORT),
+)
+add(
+    "kk24.people_temperature_nearer",
+    "KK24 section 4.1, asked of people",
+    r"After 100 epochs a temperature fitted on labels brings a focal network ($\gamma = 3$) nearer to people (KL). (CIFAR-10H; the small network.)",
+    lambda: judge_contrasts("after a temperature minus as trained", (LONG,)),
+)
+add(
+    "kk24.people_squared",
+    "KK24 section 4, asked of people",
+    "In squared distance focal loss as trained is farther from people than cross-entropy after a temperature fitted on labels. "
+    f"({_EVERYWHERE}.)",
+    lambda: judge_contrasts("squared distance"),
+)
+add(
+    "kk24.people_floor",
+    "KK24 section 4, asked of people",
+    "In KL, too, once 1 % of a uniform distribution is mixed into each network, focal loss as trained is farther from people than cross-entropy "
+    f"after a temperature fitted on labels. ({_EVERYWHERE}.)",
+    lambda: judge_contrasts("KL from 99 % of the network"),
+)
+add(
+    "kk24.people_own_temperature",
+    "KK24 section 4.1, asked of people",
+    f"After the temperature that suits people, cross-entropy is nearer to them (KL) than focal loss. ({_EVERYWHERE}.)",
+    lambda: judge_contrasts("both after the temperature for people"),
+)
+add(
+    "kk24.people_map",
+    "KK24 section 3.3, Prop. 4, asked of people",
+    f"The focal calibration map takes a focal network away from people (KL). ({_EVERYWHERE}.)",
+    lambda: judge_contrasts("after its map minus as trained"),
+)
+add(
+    "kk24.people_rare",
+    "KK24 section 4, asked of people",
+    f"Of cross-entropy after a temperature fitted on labels, at least {EXPECTED['kl_rare']:.0%} of its KL from people, and at most "
+    f"{EXPECTED['l2_rare']:.0%} of its squared distance, comes from classes to which it gives less than 1 %. ({_EVERYWHERE}.)",
+    lambda: All((*measure_rare("kl").parts, *measure_rare("l2").parts)),
+)

@@ -1,0 +1,28 @@
+"""People's votes and what a network says, as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from focal_lib.plots.colours import ACCENTS
+from focal_lib.plots.style import WIDTH, put_legend_below
+
+
+def bar_figure(classes: Sequence[str], shares: Mapping[str, np.ndarray], ylabel: str) -> Figure:
+    """For each class a bar of each of `shares`, (K,) each, side by side; the axis has square roots."""
+    fig, ax = plt.subplots(figsize=(WIDTH, 3.8))
+    width = 0.8 / len(shares)
+    at = np.arange(len(classes))
+    for place, (label, values) in enumerate(shares.items()):
+        colour = "0.25" if place == 0 else ACCENTS[place - 1]
+        ax.bar(at + (place - (len(shares) - 1) / 2) * width, values, width, label=label, color=colour)
+    ax.set_yscale("function", functions=(lambda y: np.sqrt(np.maximum(y, 0)), np.square))
+    ax.set(xticks=at, ylabel=ylabel, ylim=(0, 1), yticks=[0, 0.01, 0.05, 0.1, 0.25, 0.5, 1])
+    ax.set_xticklabels(classes, rotation=30, ha="right")
+    put_legend_below(fig, ax, str)
+    plt.close(fig)
+    return fig
