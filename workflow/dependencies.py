@@ -185,7 +185,8 @@ def notebook_modules(notebook: Path) -> set[str]:
 def _data() -> dict[str, list[Path]]:
     """Files that modules read, by name: inside the package, the tables of recorded runs, what Coq's kernel checked.
 
-    Tables by their folder, too, its name or from `results` on, and grids by theirs, which recorded runs share: what is planned.
+    Tables by their folder, too, its name or from `results` on, and grids by theirs, which recorded runs share: what is
+    planned.
     """
     inside = [
         path

@@ -28,8 +28,8 @@ from focal_lib.validation import check_number
 
 GAMMAS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 LARGEST = 5.0  # gamma of the networks that the prediction was tested on
-# Share of the confidence that focal training is predicted to take away by which the ECE may miss the predicted one. Chosen
-# on the runs of results/law; with the error of the samples at least 95 of 100 of them are within.
+# Share of the confidence that focal training is predicted to take away by which the ECE may miss the predicted one.
+# Chosen on the runs of results/law; with the error of the samples at least 95 of 100 of them are within.
 WITHIN = 0.5
 COLUMNS = ("gamma", "overconfidence", "ece", "low", "high")
 
@@ -43,6 +43,7 @@ class FocalTraining:
             ece (15 bins of equal width), low and high, its 95 % interval.
         temperature_ece: ECE of the network as given after a temperature, cross-fitted.
         samples: number of samples.
+        is_binary: whether there are two classes.
 
     Examples:
         >>> rng = np.random.default_rng(0)
@@ -56,11 +57,12 @@ class FocalTraining:
     table: pd.DataFrame
     temperature_ece: float
     samples: int
+    is_binary: bool = False
 
     @property
     def best(self) -> float:
         """The gamma with the least predicted ECE; 0: cross-entropy as it is."""
-        return float(self.table.loc[self.table["ece"].idxmin(), "gamma"])
+        return float(self.table["gamma"].iloc[int(self.table["ece"].argmin())])
 
     @property
     def words(self) -> str:
@@ -77,7 +79,8 @@ class FocalTraining:
         else:
             conclusion = f"Least predicted ECE: gamma {self.best:g}, {best['ece']:.1f} % in place of {own:.1f} %."
         after = f"A temperature gives {self.temperature_ece:.1f} % without another training."
-        return "\n".join([*lines, f"{conclusion} {after}"])
+        whose = " Judged is the more probable of two classes; the probability of one, of a rare event say, is not."
+        return "\n".join([*lines, f"{conclusion} {after}{whose * self.is_binary}"])
 
     def to_json(self) -> str:
         """One JSON object."""
@@ -133,4 +136,4 @@ def predict_focal_training(data: Any, gammas: Sequence[float] = GAMMAS, **holds:
         rows.append(dict(zip(COLUMNS, (gamma, own_gap, *percent.tolist()), strict=True)))
     after = cross_fit(own, {TEMPERATURE: build_with_prior(TEMPERATURE)}).scores[TEMPERATURE]
     left = ece_of(after.confidence, after.correct, weights=design.given)
-    return FocalTraining(pd.DataFrame(rows), 100 * left, len(own))
+    return FocalTraining(pd.DataFrame(rows), 100 * left, len(own), own.is_binary)

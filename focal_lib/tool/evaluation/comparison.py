@@ -31,7 +31,7 @@ from focal_lib.metrics.positive import observed_expected_of, positive_ece_interv
 from focal_lib.metrics.scores import SampleScores
 from focal_lib.metrics.smooth import smooth_ece_of
 from focal_lib.tool.evaluation.possible_labels import PossibleLabels
-from focal_lib.tool.evaluation.scoring import Scored, score
+from focal_lib.tool.evaluation.scoring import Scored, event, score
 
 PROPER: dict[str, Callable[[SampleScores], np.ndarray]] = {"nll": lambda s: s.log_loss, "brier": lambda s: s.brier}
 _DRAWN = 4e8  # samples that all resamples of one statistic may have together: of large test sets there are fewer
@@ -95,11 +95,17 @@ class Evaluation:
 
         Of class 1 for two classes, else of the most probable class.
         """
-        scores = self.scores[method]
         if not self.is_binary:
-            return scores.confidence, scores.correct
-        label = np.concatenate([data.labels for _, data in self.parts])
-        return np.where(label == 1, np.exp(-scores.log_loss), -np.expm1(-scores.log_loss)), label.astype(np.float64)
+            return self.scores[method].confidence, self.scores[method].correct
+        if method not in self._events:  # not from the log loss, by which equal probabilities would differ by label
+            parts = [event(fits.get(method), data) for fits, data in self.parts]
+            self._events[method] = np.concatenate([p for p, _ in parts]), np.concatenate([y for _, y in parts])
+        return self._events[method]
+
+    @functools.cached_property
+    def _events(self) -> dict[Method, tuple[np.ndarray, np.ndarray]]:
+        """What `judged` found of two classes."""
+        return {}
 
     @functools.cached_property
     def event(self) -> str:

@@ -15,6 +15,7 @@ from focal_lib.calibration.calibrators.focal_temperature import FocalTemperature
 from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN, Method
+from focal_lib.metrics.positive import observed_expected_of
 from focal_lib.tool.evaluation.comparison import Evaluation
 from focal_lib.tool.evaluation.recommendation import OFF, p_in_words
 
@@ -179,7 +180,11 @@ def _still_off(report: Report) -> list[str]:
         return [f"With what was asked for {what} {off}."]
     if report.kept == AS_GIVEN:
         return [f"As given {what} {off}: no method that was tried is shown to gain enough."]
-    return [f"After it {what} still {off}: better than before, but not calibrated."]
+    moved = ""
+    if e.is_binary:
+        before, after = (observed_expected_of(*e.judged(m), design=e.design).estimate for m in (AS_GIVEN, report.kept))
+        moved = f" Observed/expected goes from {before:.2f} to {after:.2f}."
+    return [f"After it {what} {off}: the NLL is lower, but it is not calibrated.{moved}"]
 
 
 def _on_split(report: Report) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -68,7 +69,13 @@ def prediction_figure(runs: pd.DataFrame) -> Figure:
         ("sharper", "with sharpening", "o", "full"),
     ):
         colour = RISES if name == "plain" else FALLS
-        style = {"marker": marker, "fillstyle": fill, "linestyle": "none", "markersize": 5, "color": colour}
+        style: dict[str, Any] = {
+            "marker": marker,
+            "fillstyle": fill,
+            "linestyle": "none",
+            "markersize": 5,
+            "color": colour,
+        }
         ax.plot(runs[f"{name}_own"], runs["own"], label=label, **style)
     ax.set(xlabel="predicted from the cross-entropy run (points)", ylabel="confidence $-$ accuracy (points)")
     return _finished(fig, ax)

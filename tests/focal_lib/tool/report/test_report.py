@@ -495,3 +495,14 @@ def test_a_report_is_of_the_samples_and_not_of_their_order(options):
         assert other.advice.words == found[0].advice.words
         numbers = (report.metrics[["value", "low", "high"]] for report in (other, found[0]))
         np.testing.assert_allclose(*numbers, rtol=1e-6, atol=1e-9)
+
+
+def test_scores_that_tie_are_judged_as_the_metrics_judge_them():
+    """Calibrated scores of 99 values: where equal ones differed by label in the last digit, p was below .001."""
+    rng = np.random.default_rng(100)
+    scores = np.clip(np.round(rng.beta(0.6, 15, 8000) * 100), 1, 99) / 100
+    labels = (rng.random(8000) < scores).astype(int)
+    evaluation = calibrate((scores, labels), given="probs", methods="temperature").evaluation
+    judged, _ = evaluation.judged(AS_GIVEN)
+    assert len(np.unique(judged)) == len(np.unique(scores))
+    assert evaluation.calibration_p(AS_GIVEN) > 0.3
