@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reproduction.ledger.evidence import All
+from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows
 from reproduction.studies.people.contrasts import (
     NEEDS,
@@ -30,13 +30,19 @@ add(
     f"{_LOW:g} to {_HIGH:g} times as high. ({_EVERYWHERE}.)",
     lambda: All((*(measure_ratio(record) for record in UNSEEN), measure_ratios_above_one())),
 )
-add(
+
+
+@add(
     "kk24.people_rule",
     "KK24 section 4.1, asked of people",
     r"A temperature $T$ fitted on labels takes a network away from people (KL) exactly if "
     f"${RATIO**-2:.2f} < T < 1$, in at least {EXPECTED['hurts']:.0%} of the runs. ({_EVERYWHERE}.)",
-    lambda: All((measure_hurts(),)),
 )
+def people_rule() -> Evidence:
+    """The limits are where the network as trained is as far from the temperature for people as after T, in its log."""
+    return measure_hurts()
+
+
 add(
     "kk24.people_as_trained",
     "KK24 section 4, asked of people",
