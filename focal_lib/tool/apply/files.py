@@ -250,7 +250,7 @@ def _score_columns(calibrator: Calibrator, names: list[str], scores: str | Seque
 def _as_many(calibrator: Calibrator, names: list[str]) -> list[str]:
     layout, k = calibrator.layout_, calibrator.n_classes_
     fits = {"binary": len(names) == 1, "multi-label": False, "options": len(names) >= 2}
-    if not fits.get(layout, len(names) == k):
+    if not fits.get(layout, len(names) == k or (len(names) == 1 and k == 2)):
         wanted = {"binary": "one column", "multi-label": "no table, but npy", "options": "two columns or more"}
         raise ValueError(
             "of a calibrator that was not fitted on a table the scores must be those that --scores names, else all "

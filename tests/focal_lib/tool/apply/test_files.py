@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from scipy.special import expit, softmax
 
+from focal_lib.calibration.calibrators.focal_probabilities import FocalProbabilities
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.tool.apply.files import apply_calibrator, apply_to_table, open_scores, write_npy
+from focal_lib.tool.apply.new_scores import apply_to_scores
 from focal_lib.tool.report.report import calibrate
 
 Z = np.random.default_rng(0).normal(size=(70, 5)) * 3
@@ -362,3 +364,11 @@ def test_scores_by_other_names_than_those_of_fit(named, logits, table, tmp_path,
     assert found["id"].tolist() == table["id"].tolist()
     with pytest.raises(ValueError, match=r"those that --scores names, else .* 3 columns\. Got p0, p1"):
         apply_to_table(named, source, out, scores=["p0", "p1"])
+
+
+def test_one_column_of_scores_is_of_the_event_of_two_classes(tmp_path):
+    (tmp_path / "s.csv").write_text("p\n-3\n0\n2\n")
+    fit = FocalProbabilities(2.0, 0.25).fit()
+    apply_to_table(fit, tmp_path / "s.csv", tmp_path / "o.csv", scores="p")
+    found = pd.read_csv(tmp_path / "o.csv")["p"]
+    np.testing.assert_allclose(found, apply_to_scores(fit, np.array([-3.0, 0.0, 2.0])))
