@@ -15,7 +15,7 @@ GAMMA, SEEDS = 2.0, 5
     "kk24.coin_underconfident",
     source="KK24 section 3.1, asked of a coin",
     statement=r"One logit trained with focal loss, $\gamma = 2$, reports less than the share of heads, 0.7.",
-    chapter="25_coin",
+    chapter="26_coin",
     fidelity="ours",
 )
 def coin_underconfident() -> Evidence:

@@ -47,4 +47,4 @@ line_figure(theory.focal_logit(s, gamma), {rf"$\gamma = {gamma:g}$": s}, "true l
 show("kk24.coin_underconfident")
 
 # %% tags=["remove-input"]
-foot("25_coin", gamma=gamma)
+foot("26_coin", gamma=gamma)
