@@ -34,7 +34,6 @@ record: str = "cifar10-long-fresh"  # whose cross-entropy run is asked which gam
 
 # %% tags=["hide-input"]
 import pandas as pd
-from myst_nb import glue
 from scipy.special import softmax
 
 from focal_lib.calibration.focal_training import SHARPENING
@@ -118,7 +117,6 @@ assert means["added"].iloc[-1] < means["added"].iloc[0], "the text says that les
 law_figure(runs, earlier)
 
 # %% tags=["remove-cell"]
-glue("law-picture", law_figure(runs, earlier), display=False)
 right, half = sign_predicted(runs), below_twice(runs)
 near = (runs["added"] - 2 * runs["cross_entropy"]).abs() <= 5  # points
 gap = over_cells(runs, lambda found: found["own"] + found["added"] - found["cross_entropy"])
