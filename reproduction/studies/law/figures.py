@@ -21,6 +21,8 @@ from reproduction.studies.law.earlier import OUT
 from reproduction.studies.law.judged import read_law
 
 FALLS, RISES = ACCENTS
+_FARTHEST = 30.0  # points of overconfidence that are drawn; what lies beyond is counted
+_PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}
 _AROUND = 2.0  # points beside the outermost network
 
 
@@ -34,7 +36,7 @@ def law_figure(runs: pd.DataFrame, earlier: pd.DataFrame | None = None) -> Figur
     fig, ax = plt.subplots(figsize=(WIDTH, 4.6))
     sets = [("o", "", runs), *([] if earlier is None else [("s", ", earlier runs", earlier)])]
     whole = pd.concat([part for _, _, part in sets])
-    low, high = whole["cross_entropy"].min() - _AROUND, whole["cross_entropy"].max() + _AROUND
+    low, high = whole["cross_entropy"].min() - _AROUND, min(whole["cross_entropy"].max() + _AROUND, _FARTHEST)
     top = whole["added"].max() + _AROUND
     g = np.array([0.0, high])
     ax.plot(g, 2 * g, color="black", label="$D = 2G$")
@@ -55,6 +57,10 @@ def law_figure(runs: pd.DataFrame, earlier: pd.DataFrame | None = None) -> Figur
                 label=f"ECE {word}{of}",
             )
     ax.set(xlim=(low, high), ylim=(0, top))
+    beyond = whole[whole["cross_entropy"] > high]
+    if len(beyond):
+        said = f"{len(beyond)} more to the right,\nECE falls in {(beyond['change'] < 0).sum()} of them"
+        ax.annotate(said, (0.99, 0.9), xycoords="axes fraction", ha="right", va="top", fontsize="small", bbox=_PAPER)
     ax.set(xlabel="overconfidence of cross-entropy, $G$ (points)", ylabel="confidence that the map adds, $D$ (points)")
     return _finished(fig, ax)
 
