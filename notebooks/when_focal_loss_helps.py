@@ -92,7 +92,8 @@ captioned(
 more = means["added"] > means["2 G"]
 assert more.iloc[0], "the text says that after few epochs too much is taken away"
 assert not more.iloc[-1], "the text says that after many it is less"
-assert ((means["change"] > 0) == more).all(), "the text says that ECE follows"
+clear = (means["added"] - means["2 G"]).abs() > 3  # points from the line
+assert ((means["change"] > 0) == more)[clear].all(), "the text says that ECE follows"
 assert means["added"].iloc[-1] < means["added"].iloc[0], "the text says that less is taken away"
 
 # %% [markdown]
@@ -217,8 +218,8 @@ assert failures["missed"].idxmax() == "movie-reviews", "the text says so"
 assert failures.loc[["movie-reviews"], "error"].max() > 40, "and that it is near chance"
 
 # %% [markdown]
-# It fails most on short film reviews, where the network is right on new ones hardly more often than a coin. There the
-# twins differ by more than their loss.
+# It fails most on short film reviews, where networks are wrong on new ones nearly as often as right. There the twins
+# differ by more than their loss.
 #
 # ## Which gamma, and is it worth it?
 #

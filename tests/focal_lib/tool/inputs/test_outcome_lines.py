@@ -101,7 +101,8 @@ def test_any_text_gives_outcomes_or_says_what_is_wrong(text):
 
 
 @pytest.mark.parametrize(
-    "content", [b"confidence,correct\n0.5,1\n\xff\xfe\n", gzip.compress(b"confidence,correct\n0.5,1\n", mtime=0), b"PK\xff\xfe"]
+    "content",
+    [b"confidence,correct\n0.5,1\n\xff\xfe\n", gzip.compress(b"confidence,correct\n0.5,1\n", mtime=0), b"PK\xff\xfe"],
 )
 def test_bytes_that_are_no_text(content):
     with pytest.raises(ValueError, match=r"in, line [13]: must be text"):
