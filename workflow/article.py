@@ -55,6 +55,8 @@ from reproduction.studies.ood.plan import (
     FRESH_DIGITS,
     RECORDED_DIGITS,
 )
+from reproduction.studies.people.contrasts import evaluate
+from reproduction.studies.people.plan import UNSEEN
 from reproduction.studies.shared.experiments import list_experiments
 from reproduction.studies.shared.over_seeds import format_as_kk24
 from reproduction.studies.shared.recorded import (
@@ -239,6 +241,7 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
         "landscape": {
             "curvature": pd.concat([evaluate_by_network(read_landscape(), written) for written in curvature])
         },
+        "people": {"CIFAR-10 networks and people's votes": pd.concat([evaluate(record) for record in UNSEEN])},
         "fcl-networks": {"FCL over gamma and lambda": evaluate_contrasts(read_fcl("images"), of_fcl)},
         "where-it-looks": {
             "heat maps, one garment": contrasts.evaluate_written(ONE),

@@ -22,7 +22,7 @@ from reproduction.studies.law.judged import (
 from reproduction.studies.law.plan import EXPECTED, GAMMAS, SURE
 
 ON = (
-    f"(Fashion-MNIST, MNIST, CIFAR-10, CIFAR-100 and film reviews; small networks, 2 to 200 epochs; gamma {GAMMAS[0]:g} to {GAMMAS[-1]:g}; "
+    f"(Fashion-MNIST, MNIST, CIFAR-10, CIFAR-100 and film reviews; small networks, 2 to 200 epochs; gamma {GAMMAS[0]:g} to {GAMMAS[-1]:g}; ECE of equal width; "
     "predictions made from the validation logits of the cross-entropy run alone; limits written before the first run.)"
 )
 ours = Rows("when_focal_loss_helps", "ours", "results/law")

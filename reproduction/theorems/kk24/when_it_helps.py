@@ -40,8 +40,7 @@ def helps_below_twice() -> Evidence:
 def faster_where_sure() -> Evidence:
     """With d = 1 - q both slopes of the loss are powers of d times functions with limits."""
     d = sp.symbols("delta", positive=True)
-    loss = -((1 - q) ** gamma) * sp.log(q)
-    slope = -sp.diff(loss, q)  # of the true class; of the other class, at 1 - q
+    slope = -sp.diff(symbols.focal_loss(), q)  # of the true class; of the other class, at 1 - q
     a = 1 / (1 - d) - gamma * sp.log(1 - d) / d
     b = (1 - d) ** gamma - gamma * (1 - d) ** (gamma - 1) * d * sp.log(d)
     true, other = d**gamma * a, b / d

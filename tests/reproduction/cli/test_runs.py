@@ -278,7 +278,7 @@ def test_a_cluster_has_gpus_that_its_login_node_lacks(run, grid, jobs, monkeypat
             "on a cluster each run takes the GPU that its job was given: leave out --per-device.",
         ),
         (["--device", "cuda", "--per-device", "2", "-e", "slurm"], "on a cluster each run takes the GPU"),
-        (["--part"], "--part is for --record and --table: leave out --part."),
+        (["--part"], "--half and --part are for --record and --table: leave out --part."),
         (["--status", "--part"], "leave out --part."),
         (["--device", "cuda:1"], "Invalid value for '--device'"),
     ],

@@ -58,6 +58,7 @@ IN_NUMBERS = [  # counterexamples by certificates.formulas, which test_one_formu
     "l25.a3",
 ]
 WITHOUT_FOCAL_LOSS = [
+    "kk24.helps_below_twice",
     "kk24.prop3_proof_discriminant",
     "kk24.prop5_sublemma",
     "m20.rhs_minimum",

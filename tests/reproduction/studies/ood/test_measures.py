@@ -231,7 +231,7 @@ def test_what_cifar10_networks_said_is_of_every_corruption_and_loss():
 def test_the_recording_of_cifar10(made_results, asked, photographs, monkeypatch, tmp_path):
     """Every kind of corruption, as `measure_shift` has it; and what reads it."""
     monkeypatch.setattr(recording, "load_runs", lambda path, root, part: [*made_results[:2], *made_results[4:6]])
-    monkeypatch.setattr(recording, "SHIFTED", {"cifar10-unknown": 50})
+    monkeypatch.setattr(recording, "SHIFTED", {"cifar10-unknown": (50, CORRUPTION_KINDS)})
     monkeypatch.setattr(recorded, "ROOT", tmp_path)
     out = tmp_path / "results" / "unknown-inputs"
     recording.main(["cifar10-unknown", "--out", str(out), "--root", str(tmp_path)])
@@ -275,7 +275,7 @@ def test_any_grid_is_shown_other_images_and_the_record_is_left(made_results, ask
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["mine"], r"grids must be among fashion-mnist-unknown.* Got mine; others go with --shown"),
+        (["mine"], r"grids must be among fashion-mnist.* Got mine; others go with --shown"),
         (["cifar10-unknown", "--shown", "nothing-such"], r"--shown: dataset must be one of"),
         (["cifar10-unknown", "--shown", "svhn"], r"--shown: svhn was not found. Provide it"),
     ],

@@ -17,10 +17,15 @@ from workflow.dependencies import modules_used, sources
 KEPT = [path for path in (ROOT / "results").iterdir() if path.is_dir()]
 WITHOUT_RUNS = {  # tables alone
     "advice",
+    "calarena",
     "fcl-networks",
     "human-labels",
+    "intervals",
     "landscape",
+    "law",
+    "losses",
     "open-questions",
+    "people",
     "speed",
     "texts",
     "unknown-inputs",
