@@ -96,8 +96,8 @@ assert round(10 * deer["people"]) == 6, "as in the example made up"
 # %% [markdown]
 # ## Two temperatures
 #
-# One number is fitted in either case: the temperature $T$, which divides the logits. On labels it minimises the NLL. On
-# people it minimises the mean of
+# One number is fitted in either case: the temperature $T$, which divides the logits. On labels it minimises the NLL.
+# On people it minimises the mean of
 #
 # $$
 # \mathrm{KL}(p \,\Vert\, q) = \sum_k p_k \log p_k - \sum_k p_k \log q_k,
@@ -176,8 +176,8 @@ show("kk24.people_ratio")
 # ## When a temperature for labels makes it worse
 #
 # Let $\rho$ be the ratio, so that people want $T\rho$ where labels want $T$. As trained, the temperature is 1. On a
-# logarithmic scale a network as trained is $|\log T\rho|$ from what people want; after the temperature for labels it is
-# $\log\rho$ from it. The temperature makes it worse where the first is smaller, which is
+# logarithmic scale a network as trained is $|\log T\rho|$ from what people want; after the temperature for labels it
+# is $\log\rho$ from it. The temperature makes it worse where the first is smaller, which is
 #
 # $$
 # \rho^{-2} < T < 1.
@@ -281,9 +281,9 @@ show(
 # %% [markdown]
 # ## Why two distances disagree
 #
-# Between the same two networks, other distances give other answers. The first column below is {eq}`eq-whom-kl`. For the
-# second, a tenth of a vote was added to each class, a Dirichlet prior. For the third, a hundredth of every network is
-# uniform. The last is $\sum_k (p_k - q_k)^2$.
+# Between the same two networks, other distances give other answers. The first column below is the KL divergence
+# above. For the second, a tenth of a vote was added to each class, a Dirichlet prior. For the third, a hundredth of
+# every network is uniform. The last is $\sum_k (p_k - q_k)^2$.
 
 # %% tags=["hide-input"]
 names = {"kl": "KL", "kl_prior": "KL, with a prior", "kl_floor": "KL, with a floor", "l2": "squared distance"}

@@ -430,10 +430,12 @@ holds_rate = rate(compared[compared["kind"] == "interval"], "hits", ["method", "
 means = compared.groupby("method")[["width", "seconds"]].mean()
 
 
+# %% tags=["remove-input"]
 def in_percent(rates, columns):
     """Rates with their exact 95 % intervals, a column for each value."""
     text = [f"{r.rate:.0%} ({r.low:.0%} to {r.high:.0%})" for r in rates.itertuples()]
-    return rates.assign(text=text).pivot(index=["method", "package"], columns=columns, values="text").fillna("")
+    rates = rates.assign(text=text, package=rates["package"].replace("focal_lib", "ours"))
+    return rates.pivot(index=["method", "package"], columns=columns, values="text").fillna("")
 
 
 shown = (

@@ -192,6 +192,7 @@ features = pd.read_parquet(ROOT / "results/losses/features.parquet")
 cells = features.assign(of=features["library"] + ": " + features["call"])
 cells = cells.pivot(index="feature", columns="of", values="result").loc[features["feature"].unique()]
 assert cells.filter(like="focal-lib: Multi").eq("yes").all(axis=None), "the text below says so"
+cells = cells.rename(columns=lambda of: of.replace("_", " "), index=lambda of: of.replace("_", " "))
 captioned(cells[cells.columns.sort_values(key=lambda of: ~of.str.startswith("focal-lib"))], "What focal losses can do")
 
 # %% [markdown]

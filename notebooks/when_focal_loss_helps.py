@@ -210,7 +210,12 @@ by_kind = (
     off.groupby(CELL).agg(error=("error", "mean"), wrong=("wrong", "sum"), missed=("missed", "mean")).reset_index()
 )
 failures = by_kind[(by_kind["wrong"] > 0) | (by_kind["missed"] > 4)].set_index("dataset")
-heads = {"error": "test error (%)", "wrong": "wrong directions", "missed": "missed by (points)"}
+heads = {
+    "n_train": "training samples",
+    "error": "test error (%)",
+    "wrong": "wrong directions",
+    "missed": "missed by (points)",
+}
 captioned(failures.rename(columns=heads), "Where the prediction fails", precision=1)
 
 # %% tags=["remove-cell"]

@@ -184,7 +184,9 @@ def _still_off(report: Report) -> list[str]:
     if e.is_binary:
         before, after = (observed_expected_of(*e.judged(m), design=e.design).estimate for m in (AS_GIVEN, report.kept))
         moved = f" Observed/expected goes from {before:.2f} to {after:.2f}."
-    return [f"After it {what} {'' if e.is_binary else 'still '}{off}: the NLL is lower, but it is not calibrated.{moved}"]
+    return [
+        f"After it {what} {'' if e.is_binary else 'still '}{off}: the NLL is lower, but it is not calibrated.{moved}"
+    ]
 
 
 def _on_split(report: Report) -> str:

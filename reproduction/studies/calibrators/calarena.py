@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from focal_lib.calibration import FocalTemperatureScaling, TemperatureScaling
 from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.tool.report.report import calibrate
 
 _RESAMPLES = 50  # of the report's bootstrap, which the advice does not read

@@ -14,8 +14,8 @@ from scipy.special import log_softmax
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.focal_training import focal_trained_log_probs
-from focal_lib.metrics import ece
-from focal_lib.theory import focal_log_probs
+from focal_lib.metrics.bins import ece
+from focal_lib.theory.maps import focal_log_probs
 from reproduction.checkout import ROOT
 from reproduction.engine.store import Logits, Result
 from reproduction.studies.law.judged import RECORD
@@ -36,7 +36,7 @@ def pairs() -> Iterator[tuple[str, Result, Result]]:
         runs = [run for run in load_recorded(name, part=True) if run.spec.is_focal and run.spec.seed in SEEDS]
         plain = {_key(run): run for run in runs if run.spec.is_cross_entropy}
         for run in runs:
-            if run.spec.gamma > 0 and _key(run) in plain:
+            if not run.spec.is_cross_entropy and _key(run) in plain:
                 yield name, plain[_key(run)], run
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from focal_lib.calibration import TemperatureScaling
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.focal_training import focal_trained_log_probs
-from focal_lib.metrics import ece, nll
-from focal_lib.theory import focal_log_probs
+from focal_lib.metrics.bins import ece
+from focal_lib.metrics.scores import nll
+from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.fit import do_epoch, final_logits, prepare
 from reproduction.engine.spec import Spec
 from reproduction.studies.law.plan import GAMMAS, Cell
