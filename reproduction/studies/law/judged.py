@@ -34,10 +34,9 @@ def judge_runs(record: pd.DataFrame) -> pd.DataFrame:
     first = record[record["gamma"] == 0].set_index(by)
     focal = record[record["gamma"] > 0].reset_index(drop=True)
     base = first.loc[pd.MultiIndex.from_frame(focal[by])].reset_index(drop=True)
-    found = focal[[*by, "gamma", "added", "test_ece", "validation_ece", "deviation", "test_n"]].copy()
+    found = focal[[*by, "gamma", "added", "test_ece", "validation_ece"]].copy()
     found["own"] = focal["test_confidence"] + focal["test_error"] - 100
     found["cross_entropy"] = base["test_confidence"] + base["test_error"] - 100
-    found["error_added"] = focal["test_error"] - base["test_error"]
     found["cross_entropy_ece"] = base["test_ece"]
     found["cross_entropy_validation_ece"] = base["validation_ece"]
     found["cross_entropy_validation_confidence"] = base["validation_confidence"]
@@ -77,9 +76,9 @@ def slope(runs: pd.DataFrame, *, of_change: bool = False) -> Interval:
 
     of_change: of both minus cross-entropy's, which is a part of each and alone would make a slope near 1.
     """
-    base = ("cross_entropy_validation", "cross_entropy") if of_change else ()
-    pairs = zip(("sharper_own", "own"), base, strict=True) if base else ()
-    runs = runs.assign(**{name: runs[name] - runs[own] for name, own in pairs})
+    if of_change:
+        predicted, own = runs["sharper_own"] - runs["cross_entropy_validation"], runs["own"] - runs["cross_entropy"]
+        runs = runs.assign(sharper_own=predicted, own=own)
     cells = [part for _, part in runs.groupby(CELL)]
 
     def of(parts: list[pd.DataFrame]) -> float:
@@ -111,7 +110,7 @@ def forecasts(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def choices(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row for each cell and seed: test ECE of the networks that four rules choose, and the gamma of two of them.
+    """A row for each cell and seed: test ECE of the networks that four rules choose, and the gamma of the law.
 
     law: least predicted ECE, cross-entropy (gamma 0) among them; always: gamma 3; all: least ECE on validation after
     training with every gamma; temperature: cross-entropy after a temperature.
@@ -125,8 +124,8 @@ def choices(runs: pd.DataFrame) -> pd.DataFrame:
         law, best = min(by_law, key=by_law.__getitem__), min(by_all, key=by_all.__getitem__)
         rows.append(
             dict(zip([*CELL, "seed"], key, strict=True))
-            | {"gamma_law": law, "gamma_all": best, "law": test[law], "all": test[best], "always": test[ALWAYS]}
-            | {"cross-entropy": test[0.0], "temperature": part["temperature_ece"].iloc[0], "least": min(test.values())}
+            | {"gamma_law": law, "law": test[law], "all": test[best], "always": test[ALWAYS]}
+            | {"cross-entropy": test[0.0], "temperature": part["temperature_ece"].iloc[0]}
         )
     return pd.DataFrame(rows)
 

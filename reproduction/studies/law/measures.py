@@ -16,7 +16,6 @@ from reproduction.engine.fit import do_epoch, final_logits, prepare
 from reproduction.engine.spec import Spec
 from reproduction.studies.law.plan import GAMMAS, Cell
 
-RECORD = "law"
 PREDICTIONS = {"plain": 0.0, "sharper": None}  # sharpening of focal_trained_log_probs; None: its default
 
 

@@ -13,7 +13,8 @@ import functools
 from pathlib import Path
 
 from reproduction.checkout import ROOT
-from reproduction.studies.law.measures import RECORD, measure_cell
+from reproduction.studies.law.judged import RECORD
+from reproduction.studies.law.measures import measure_cell
 from reproduction.studies.law.plan import todo
 from reproduction.studies.shared.going_on import go_on, read_options
 
