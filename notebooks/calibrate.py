@@ -146,7 +146,7 @@ Markdown("\n\n".join([report.landscape_caption(), *report.theory]))
 #
 # `report.save(folder)` writes the fitted calibrator (JSON, no pickle), the metrics and the page, all or none. `focal
 # apply` and `focal export` take the calibrator further, `focal check --calibrator` tests it ({ref}`page-command-line`),
-# {ref}`page-own-model` shows it inside other libraries, and {ref}`page-three-models` takes three the whole way.
+# {ref}`page-own-model` shows it inside other libraries, and {ref}`page-three-models` takes others the whole way.
 
 # %%
 if out:

@@ -13,13 +13,14 @@
 
 # %% [markdown]
 # (page-three-models)=
-# # Three models of other libraries, from start to end
+# # Models of other libraries, from start to end
 #
-# Does the tool serve models that come from elsewhere? Here are three, on real data, with scores of three kinds: a
+# Does the tool serve models that come from elsewhere? Here are three on real data, with scores of three kinds: a
 # support vector machine of scikit-learn has decision values, boosted trees of LightGBM have probabilities, and VADER
 # {cite:p}`hutto14`, a list of words with rules for English sentiment, has one number a sentence. Each is taken
 # the whole way, as a new user would take it: a file, a command, its advice, new scores calibrated; and
-# {ref}`at the end <sec-kept-aside>` what that was worth on samples that neither the fits nor the advice had seen.
+# {ref}`at the end <sec-kept-aside>` what that was worth on samples that neither the fits nor the advice had seen. A
+# language model shows what happens {ref}`where there is nothing to calibrate <sec-language-model>`.
 
 # %% tags=["parameters"]
 images: int = 2000  # images of Fashion-MNIST that the trees are trained on; at least 100
@@ -36,6 +37,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
+from click import ClickException
 from scipy.special import expit, softmax
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -54,10 +56,12 @@ from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.metrics.scores import sample_scores
 from focal_lib.plots.reliability import reliability_diagrams
 from focal_lib.plots.style import use_style
+from reproduction.checkout import ROOT
 from reproduction.engine.data import class_names, load
 from reproduction.engine.data.snippets import REVIEWS
 from reproduction.engine.data.text import text_folder
 from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
 from reproduction.pages.tables import captioned
 
 use_style()
@@ -168,6 +172,43 @@ def both(positive):
 
 
 aside["VADER"] = both(expit(new)), both(np.load(folder / "sentiment-probs.npy")), y_new
+
+# %% [markdown]
+# (sec-language-model)=
+# ## Lists of options: a language model that guesses
+#
+# SmolLM2 with 135 million parameters was asked {glue:text}`three-models-questions` questions of BIG-Bench Hard
+# {cite:p}`suzgun23`, of {glue:text}`three-models-fewest` to {glue:text}`three-models-most` lettered options
+# (`reproduction/studies/options` asks them again). On file are its scores of the letters, `-inf` where a question has no
+# such option:
+
+# %%
+answers = ROOT / "results" / "options" / "answers.npz"
+try:
+    focal(f"calibrate {answers} --layout options --resamples {resamples} --out answers")
+except ClickException as refused:
+    print(refused.message)
+
+# %% tags=["hide-input"]
+with np.load(answers) as found:
+    scores, right = found["logits"], found["labels"]
+options, said = np.isfinite(scores).sum(-1), softmax(scores, -1)
+note("three-models", questions=len(right), fewest=options.min(), most=options.max())
+rows = {}
+for fewest, most in ((2, 2), (3, 3), (4, 7), (8, 26)):
+    some = (fewest <= options) & (options <= most)
+    rows[f"{options[some].min()} to {options[some].max()}" if fewest < most else str(fewest)] = {
+        "questions": f"{some.sum()}",
+        "chance (%)": f"{100 * (1 / options[some]).mean():.1f}",
+        "accuracy (%)": f"{100 * metrics.accuracy(said[some], right[some]):.1f}",
+        "mean confidence (%)": f"{100 * said[some].max(-1).mean():.1f}",
+    }
+captioned(pd.DataFrame(rows).T.rename_axis("options"), "A small language model, by the number of options")
+
+# %% [markdown]
+# The command refuses: these answers say no more of the right option than a draw among them would. A temperature that
+# makes such a model calibrated makes it say nothing. With two or three options its confidence happens to be right; with
+# more it is far above its accuracy, which is no better than chance.
 
 # %% [markdown]
 # (sec-kept-aside)=

@@ -220,7 +220,8 @@ def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str)
         raise ValueError(f"given must be one of {', '.join(FLAG)}. Got {given!r}.")
     bad, minus_low, high, off_one, log_total = np.max(Samples(values, labels, name).map(_extremes), axis=0)
     if bad:
-        remedy = f"; for probabilities of 0 give the probabilities, {FLAG['probs']}" if given == "log-probs" else ""
+        zeros = f"; for probabilities of 0 give the probabilities, {FLAG['probs']}"
+        remedy = zeros if given == "log-probs" else "; of options, -inf where there is none: --layout options"
         (not_finite,) = Samples(values, labels, name).gather(lambda z, _: (np.logical_not(np.isfinite(z).all(-1)),))
         raise ValueError(
             f"{name} must be finite. Got NaN or infinite numbers, first in sample {not_finite.argmax()}{remedy}."

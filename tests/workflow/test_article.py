@@ -16,7 +16,16 @@ from workflow.chromium import count_pages, find_chromium, print_pdf
 from workflow.crate import CITATION
 
 TEMPLATE = (ROOT / "article" / "article.md").read_text()
-NO_CONTRASTS = {"advice", "calarena", "intervals", "law", "losses", "speed", "watch"}  # simulations, cells, limits
+NO_CONTRASTS = {
+    "advice",
+    "calarena",
+    "intervals",
+    "law",
+    "losses",
+    "options",
+    "speed",
+    "watch",
+}  # simulations, cells, limits
 META = yaml.safe_load((ROOT / "article" / "metadata.yaml").read_text())
 NAMES = (  # with digits that are no results
     *(r"(?:KK|KN|M|L)2[045]", r"Table \d\b", r"Python 3\.11 to 3\.13"),

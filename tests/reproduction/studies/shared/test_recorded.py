@@ -25,6 +25,7 @@ WITHOUT_RUNS = {  # tables alone
     "law",
     "losses",
     "open-questions",
+    "options",
     "people",
     "speed",
     "texts",

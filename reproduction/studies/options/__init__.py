@@ -1,0 +1,1 @@
+"""A language model that answers questions with lists of options."""
