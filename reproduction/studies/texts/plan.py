@@ -40,13 +40,16 @@ class TextSetting(NamedTuple):
 
 
 FIRST_SEED = 2  # 0 and 1 are the trials'
+# Five and three seeds were recorded first, and left most contrasts undecided. Twenty were then planned, before any of
+# the new ones ran, with contrasts, limits and settings as they stood.
+SEEDS = 20
 CHIEF = "GP-CNN, two classes"
 _CNN = ("gp-cnn-glove", "m20-newsgroups")
 SETTINGS = {
-    CHIEF: TextSetting("film-snippets-2", *_CNN, tuple(LOSSES), 5, 2_000, 12, True),
-    "GP-CNN, three classes": TextSetting("film-snippets-3", *_CNN, (CE, BRIER, FLSD, OF_FCL), 3, 2_000, 12, True),
+    CHIEF: TextSetting("film-snippets-2", *_CNN, tuple(LOSSES), SEEDS, 2_000, 12, True),
+    "GP-CNN, three classes": TextSetting("film-snippets-3", *_CNN, (CE, BRIER, FLSD, OF_FCL), SEEDS, 2_000, 12, True),
     "Tree-LSTM, two classes": TextSetting(
-        "film-snippets-2-trees", "tree-lstm-glove", "text-fast", (CE, BRIER, FOCAL, FLSD), 3, 1_500, 7, False
+        "film-snippets-2-trees", "tree-lstm-glove", "text-fast", (CE, BRIER, FOCAL, FLSD), SEEDS, 1_500, 7, False
     ),
 }
 N_VALIDATION = 900  # as M20 has for 20 Newsgroups
