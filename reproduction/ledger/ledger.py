@@ -24,6 +24,7 @@ from reproduction.ledger.links import LEDGER_PAGE, link_ids, verdict_anchor
 from reproduction.pages.blocks import fold
 
 _REGISTRY: dict[str, Claim] = {}
+PRINTED = "reproduction/studies/printed_tables"  # what the papers' tables print, as data
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
 RETIRED = {  # ids that are never used again: id -> the claims that say now what can fairly be said
     "kk24.fig5_top_rises": "kk24.prop5_three_classes",
@@ -80,7 +81,7 @@ class Claim:
     check: Callable[[], Evidence]
     corrects: tuple[str, ...] = ()  # ids of the claims this one puts right
     fidelity: Fidelity = Fidelity.OURS
-    needs: str | None = None  # what the evidence is read from: 'runs', the default grid's, or 'results/<folder>'
+    needs: str | None = None  # what the evidence is read from: 'results/<folder>', or PRINTED
     headline: str = ""  # what the claim says, for its row of the README; '' for none
     formal: Formal | None = None  # the theorems in Coq that say it, or deny it where it is refuted
     _instead: str | Callable[[Any], str] = ""
@@ -264,7 +265,8 @@ def claim(
         chapter: the notebook that derives it.
         fidelity: how near the statement is to the paper's: 'quoted', 'paraphrased', 'our reading' or 'ours'.
         corrects: ids of the claims that this one puts right.
-        needs: 'results/<folder>' for recorded runs; where they are missing the claim is unchecked, and says so.
+        needs: 'results/<folder>' for recorded runs; where they are missing the claim is unchecked, and says so. PRINTED
+            for the papers' own tables.
         headline: the claim in a few words, for a row of the README.
         formal: the theorems in Coq that say it, or its negation where it is refuted; see `ledger.formal.formal`.
         instead: what holds instead, for the same row. Words, or a function of the evidence that puts the numbers in.
@@ -282,8 +284,8 @@ def claim(
         raise ValueError(f"fidelity must be 'ours' for a correction. Got {fidelity!r} for {id!r}.")
     if headline and fidelity == Fidelity.OURS:
         raise ValueError(f"headline must be of a paper's claim, for its row of the README. Got 'ours' for {id!r}.")
-    if needs is not None and not needs.startswith("results/"):
-        raise ValueError(f"needs must be 'results/<folder>'. Got {needs!r}.")
+    if needs not in (None, PRINTED) and not str(needs).startswith("results/"):
+        raise ValueError(f"needs must be 'results/<folder>' or PRINTED. Got {needs!r}.")
     if instead and not headline:
         raise ValueError(f"instead must come with a headline, for a row of the README. Got none for {id!r}.")
 
@@ -291,7 +293,7 @@ def claim(
         first = _origin(_REGISTRY[id].check) if id in _REGISTRY else _origin(check)
         if first != _origin(check):  # the same one comes again where its module is loaded again
             raise ValueError(f"claim id must be unique. Got {id!r} of {first} and of {_origin(check)}.")
-        checked = check if needs is None else _where_present(check, needs)
+        checked = check if needs is None or needs == PRINTED else _where_present(check, needs)
         put_right = (corrects,) if isinstance(corrects, str) else corrects
         near = Fidelity(fidelity)
         _REGISTRY[id] = Claim(

@@ -6,7 +6,7 @@ import pandas as pd
 
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.ledger.evidence import All
-from reproduction.ledger.ledger import Rows
+from reproduction.ledger.ledger import PRINTED, Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.ood.contrasts import energy_minus_probability
 from reproduction.studies.ood.plan import CIFAR, CIFAR_SHOWN, FRESH_DIGITS, RECORDED_DIGITS, digit_contrasts
@@ -42,7 +42,7 @@ def _contrast(table: pd.DataFrame, contrast: Contrast, said: str) -> Measurement
 
 add_reading = Rows(CHAPTER, "our reading", needs=RECORDED)
 add_ours = Rows(CHAPTER, "ours", needs=RECORDED)
-add_printed = Rows(CHAPTER, "ours")
+add_printed = Rows(CHAPTER, "ours", needs=PRINTED)
 
 # Counted in the printed table.
 add_printed(
