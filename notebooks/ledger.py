@@ -28,7 +28,7 @@ paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for
 
 # %% tags=["hide-input"]
 from reproduction.ledger import ledger
-from reproduction.ledger.page import count_table, detail, overview, weights, without_coq
+from reproduction.ledger.page import count_table, detail, overview, weights
 from reproduction.ledger.tally import tally
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -37,7 +37,7 @@ claims = ledger(paper or None)
 for verdict in sorted({str(claim.verdict) for claim in claims}):
     key = verdict.lower().replace(" ", "-")
     note("ledger", {f"{key}": sum(claim.verdict == verdict for claim in claims)})
-note("ledger", total=len(claims), without_coq=without_coq(claims))
+note("ledger", total=len(claims))
 of_papers = [claim for claim in claims if claim.of_paper]
 counted = tally(of_papers, {claim.id: claim.verdict for claim in claims})
 note(
@@ -51,7 +51,7 @@ note("ledger", papers=len(of_papers), ours=len(claims) - len(of_papers))
 #
 # {glue:text}`ledger-total` statements were checked: {glue:text}`ledger-papers` that the papers make, and
 # {glue:text}`ledger-ours` that this book adds, corrections, sharper statements, answers to what is left open. A
-# correction is never counted as a reproduction. {glue:text}`ledger-without-coq`
+# correction is never counted as a reproduction.
 
 # %% tags=["remove-input"]
 weights(claims)

@@ -18,7 +18,7 @@ from typing import Any
 from focal_lib.threads import one_thread
 from reproduction.checkout import ROOT
 from reproduction.ledger.evidence import Conditional, Evidence, Unchecked
-from reproduction.ledger.formal import Faithful, Formal
+from reproduction.ledger.formal import Faithful, Formal, say_checked
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.links import LEDGER_PAGE, link_ids, verdict_anchor
 from reproduction.pages.blocks import fold
@@ -106,14 +106,8 @@ class Claim:
 
     @property
     def formally_proved(self) -> bool:
-        """Whether the evidence reaches a verdict that Coq's kernel has checked here, too."""
+        """Whether the evidence reaches a verdict that Coq's kernel has checked, too."""
         return self.formal is not None and self.formal.proves and self.without_kernel in _SETTLED
-
-    @property
-    def awaits_kernel(self) -> bool:
-        """Whether it would be formally proved if Coq's kernel had checked its proofs here."""
-        decides = self.formal is not None and self.formal.decides
-        return decides and not self.formally_proved and self.without_kernel in _SETTLED
 
     @property
     def verdict(self) -> Verdict:
@@ -191,15 +185,13 @@ class Claim:
         """What the verdict means for this claim, in one line."""
         said = self.evidence.conclude()
         if self.formally_proved and self.formal is not None:
-            how = ", of an equivalent statement" if self.formal.faithful == Faithful.EQUIVALENT else ""
+            how = " of an equivalent statement" if self.formal.faithful == Faithful.EQUIVALENT else ""
             if self.verdict == Verdict.FORMALLY_PROVED:
-                said = f"it holds: Coq's kernel has checked a proof{how}"
+                said = f"it holds: a proof{how} is {say_checked()}"
             elif self.verdict == Verdict.REFUTED:
-                said = f"it is false: Coq's kernel has checked a proof of the contrary{how}"
+                said = f"it is false: a proof of the contrary{how} is {say_checked()}"
             else:
-                said += f": Coq's kernel has checked a proof{how}"
-        elif self.awaits_kernel:
-            said += "; Coq has not checked the formal proof on this machine (`make proofs`)"
+                said += f": a proof{how} is {say_checked()}"
         put_right = corrected_by(self.id)
         return said + (f". Put right by {', '.join(f'`{id}`' for id in put_right)}" if put_right else "")
 

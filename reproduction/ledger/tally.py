@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from reproduction.ledger.formal import say_checked
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import Claim, ledger
 from reproduction.ledger.weight import Weight, weigh
@@ -58,22 +59,9 @@ def tally_table(claims: Sequence[Claim], verdicts: Mapping[str, str]) -> str:
     ours = {w: counts["statements"] for w, counts in tally([c for c in claims if not c.of_paper], verdicts).items()}
     kinds = "; ".join(f"{weight.short}, {number}" for weight, number in ours.items() if number)
     said = f"This book adds {sum(ours.values())} statements, corrections among them, which never count as reproductions"
-    return "\n".join([*lines, "", f"{said}: {kinds}."])
-
-
-def say_without_coq(count: int) -> str:
-    """How many verdicts rest on less than they could, in a sentence; '' for none.
-
-    Args:
-        count: of the claims that Coq's kernel would settle, and has not checked on this machine.
-    """
-    if not count:
-        return ""
-    one = count == 1
-    return (
-        f"{count} verdict{' has a formal proof' if one else 's have formal proofs'} in Coq, too; Coq was not run when "
-        f"these pages were made, and here {'it rests' if one else 'they rest'} on sympy and ball arithmetic."
-    )
+    formal = sum(verdicts[claim.id] == Verdict.FORMALLY_PROVED for claim in claims)
+    coq = f"{formal} verdicts are FORMALLY PROVED, {say_checked()}."
+    return "\n".join([*lines, "", f"{said}: {kinds}. {coq}"])
 
 
 def readme_table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:

@@ -17,8 +17,8 @@ def test_every_verdict_but_two_has_one_group():
 
 def test_counts_by_weight_and_group():
     ids = ("kk24.prop1", "kk24.prop5", "kk24.fig2_error", "m20.gamma_order", "m20.linear_norm", "kk24.ce_temperature")
-    claims = [find(id) for id in ids]
-    verdicts = dict(zip(ids, ("PROVED", "REFUTED", "NOT REPRODUCED", "REPRODUCED", "UNDECIDED", "UNCHECKABLE HERE")))
+    claims, found = [find(id) for id in ids], ("PROVED", "REFUTED", "NOT REPRODUCED", "REPRODUCED", "UNDECIDED")
+    verdicts = dict(zip(ids, (*found, "UNCHECKABLE HERE"), strict=True))
     counts = tally.tally(claims, verdicts)
     assert list(counts) == list(Weight)
     found = {weight: {name: n for name, n in row.items() if n} for weight, row in counts.items()}
