@@ -11,8 +11,8 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.ood.contrasts import energy_minus_probability
 from reproduction.studies.ood.plan import CIFAR, CIFAR_SHOWN, FRESH_DIGITS, RECORDED_DIGITS, digit_contrasts
 from reproduction.studies.printed_tables.from_tables import rows_higher
-from reproduction.studies.shared.from_runs import BOOK, CIFAR_SIZE, SIZE, contrast_by_seed, signed_by_seed
-from reproduction.studies.shared.recorded import read_unknown
+from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, contrast_by_seed, signed_by_seed
+from reproduction.studies.shared.recorded import BOOK, read_unknown
 
 CHAPTER = "19_unknown_inputs"
 UNKNOWN = "mnist-5k"
