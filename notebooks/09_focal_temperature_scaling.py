@@ -51,8 +51,9 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure, point_figure
 from reproduction.pages.tables import captioned
+from reproduction.studies.shared.from_runs import BOOK_RUNS
 from reproduction.studies.shared.over_seeds import format_mean_sd
-from reproduction.studies.shared.recorded import load_whole_seeds
+from reproduction.studies.shared.recorded import load_whole_seeds, read_scalings
 from reproduction.studies.shared.scalings import (
     compare_scaling,
     count_on_validation,
@@ -65,7 +66,7 @@ from reproduction.studies.shared.scalings import (
 
 use_style()
 trained = engine.load_runs(grid, runs)
-scaled = compare_scaling(trained)
+scaled = read_scalings() if runs == BOOK_RUNS else compare_scaling(trained)
 
 # %% [markdown]
 # ## The method

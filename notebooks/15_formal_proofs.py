@@ -30,7 +30,7 @@ from IPython.display import Markdown
 
 from focal_lib.plots.style import use_style
 from reproduction.ledger import formal_page, ledger, recall
-from reproduction.ledger.formal import coq_version, kernel_checked
+from reproduction.ledger.formal import coq_version, say_checked
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.graphs import layered_figure
@@ -40,13 +40,8 @@ claims = ledger()
 note("formal", formal_page.counts(claims), coq=coq_version())
 
 # %% tags=["remove-input"]
-here = "Coq checked all of this on the machine that made this page."
-if not kernel_checked():
-    here = (
-        "Coq did **not** run on the machine that made this page, so the verdicts in this book are those of sympy; "
-        "what follows was recorded where it ran. `make proofs`, then `make book`, shows the verdicts FORMALLY PROVED."
-    )
-Markdown(f"```{{admonition}} On this machine\n{here}\n```")
+said = f"Every theorem below is {say_checked()}. `make proofs` checks them again, where Coq is installed."
+Markdown(f"```{{admonition}} On record\n{said}\n```")
 
 # %% [markdown]
 # ## What it means

@@ -28,8 +28,8 @@ paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for
 
 # %% tags=["hide-input"]
 from reproduction.ledger import ledger
-from reproduction.ledger.page import both_tallies, count_table, detail, overview, without_coq
-from reproduction.ledger.tally import tallies
+from reproduction.ledger.page import count_table, detail, overview, weights
+from reproduction.ledger.tally import tally
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 
@@ -37,21 +37,24 @@ claims = ledger(paper or None)
 for verdict in sorted({str(claim.verdict) for claim in claims}):
     key = verdict.lower().replace(" ", "-")
     note("ledger", {f"{key}": sum(claim.verdict == verdict for claim in claims)})
-note("ledger", total=len(claims), without_coq=without_coq(claims))
-counted = tallies(claims, {claim.id: claim.verdict for claim in claims})
-for whose, name in (("papers", "the papers claim"), ("ours", "this book adds")):
-    note("ledger", {f"{whose}-{group.replace(' ', '-')}": number for group, number in counted[name].items()})
-    note("ledger", {whose: sum(counted[name].values())})
+note("ledger", total=len(claims))
+of_papers = [claim for claim in claims if claim.of_paper]
+counted = tally(of_papers, {claim.id: claim.verdict for claim in claims})
+note(
+    "ledger",
+    {f"on-{weight.name.lower().replace('_', '-')}": counts["statements"] for weight, counts in counted.items()},
+)
+note("ledger", papers=len(of_papers), ours=len(claims) - len(of_papers))
 
 # %% [markdown]
 # ## Summary
 #
 # {glue:text}`ledger-total` statements were checked: {glue:text}`ledger-papers` that the papers make, and
 # {glue:text}`ledger-ours` that this book adds, corrections, sharper statements, answers to what is left open. A
-# correction is never counted as a reproduction. {glue:text}`ledger-without-coq`
+# correction is never counted as a reproduction.
 
 # %% tags=["remove-input"]
-both_tallies(claims)
+weights(claims)
 
 # %% [markdown]
 # How near a statement is to the paper's is said beside it:
@@ -66,7 +69,7 @@ both_tallies(claims)
 # What the papers claim, by verdict:
 
 # %% tags=["remove-input"]
-count_table([claim for claim in claims if claim.of_paper])
+count_table(of_papers)
 
 # %% [markdown]
 # What this book adds:

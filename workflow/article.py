@@ -26,8 +26,9 @@ from reproduction.engine.data.sources import find_source
 from reproduction.engine.grids import read_contrasts, read_notes
 from reproduction.engine.recipes import RECIPES
 from reproduction.ledger.ledger import find, ledger
-from reproduction.ledger.tally import GROUPS, tallies, tally, tally_table
+from reproduction.ledger.tally import GROUPS, tally, tally_table
 from reproduction.ledger.verdicts import recorded, records
+from reproduction.ledger.weight import Weight
 from reproduction.pages.references import cite, reference_list
 from reproduction.pages.tables import in_words
 from reproduction.studies.calibrators.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
@@ -99,15 +100,21 @@ def article_text() -> str:
 
 def _content() -> dict[str, Any]:
     verdicts, kept = recorded(), records()
-    counted = tallies(ledger(), verdicts)
-    papers, ours = (group | {"total": sum(group.values())} for group in counted.values())
-    of_kk24 = tally([verdicts[claim.id] for claim in ledger("kk24") if claim.of_paper])
+    of_papers = [claim for claim in ledger() if claim.of_paper]
+    of_kk24 = tally([claim for claim in of_papers if claim.paper == "kk24"], verdicts)
+    found = tally(of_papers, verdicts)
+    counted = {group: sum(counts[group] for counts in found.values()) for group in ("undecided", "out of regime")}
     return {
-        "papers": papers,
-        "ours": ours,
-        "kk24": of_kk24 | {"total": sum(of_kk24.values())},
+        "papers": len(of_papers),
+        "ours": len(ledger()) - len(of_papers),
+        "counted": counted | {"not checkable here": found[Weight.NOTHING]["statements"]},
+        "kk24": {
+            "statements": sum(counts["statements"] for counts in of_kk24.values()),
+            "proof": of_kk24[Weight.PROOF]["statements"],
+            "large": of_kk24[Weight.PAPER_SIZE]["statements"],
+        },
         "formal": sum(verdict == "FORMALLY PROVED" for verdict in verdicts.values()),
-        "tally_table": tally_table(counted),
+        "tally_table": tally_table(ledger(), verdicts),
         "headlines": _headlines(verdicts, {id: one.instead for id, one in kept.items()}),
         "failed": _failed(verdicts),
         "verdict": lambda id: _shown(verdicts[find(id).id]),

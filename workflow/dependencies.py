@@ -183,7 +183,7 @@ def notebook_modules(notebook: Path) -> set[str]:
 
 @functools.cache
 def _data() -> dict[str, list[Path]]:
-    """Files that modules read, by name: inside the package, the tables of recorded runs, what Coq's kernel checked.
+    """Files that modules read, by name: inside the package, the tables of recorded runs, the record of formal proofs.
 
     Tables by their folder, too, its name or from `results` on, and grids by theirs, which recorded runs share: what is
     planned.
@@ -195,11 +195,8 @@ def _data() -> dict[str, list[Path]]:
         if path.suffix not in (".py", ".pyc") and path.is_file()
     ]
     found: dict[str, list[Path]] = {}
-    checked = [
-        path for path in (ROOT / "proofs" / "theorems.json", ROOT / "_build/proofs/theorems.json") if path.exists()
-    ]
     tables = sorted((ROOT / "results").glob("*/*.parquet"))
-    for path in sorted([*inside, *tables, *checked]):
+    for path in sorted([*inside, *tables, ROOT / "proofs" / "theorems.json"]):
         found.setdefault(path.name, []).append(path)
     for path in tables:
         for name in (path.parent.name, f"results/{path.parent.name}"):

@@ -93,14 +93,14 @@ def _checked(ids: list[str]) -> list[Check]:
 
 
 def _verify(ids: list[str]) -> None:
-    from reproduction.ledger.tally import say_without_coq
+    from reproduction.ledger.formal import say_checked, stale, statements
 
     checks = _checked(ids)
     missing, changed = (sum(getattr(check, name) for check in checks) for name in ("missing", "changed"))
     note = f" {missing} need runs, recorded in results/ of the project, and were not compared." if missing else ""
     click.echo(f"{len(ids) - changed - missing} of {len(ids)} verdicts as recorded.{note}")
-    if without := say_without_coq(sum(check.awaits_kernel for check in checks)):
-        click.echo(without)
+    if stale() and statements():
+        click.echo(f"Formal proofs are {say_checked()}.")
     if changed:
         raise SystemExit(1)
 

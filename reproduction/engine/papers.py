@@ -86,6 +86,12 @@ def differences_from_papers(spec: Spec) -> tuple[str, ...]:
     return (*found, *_differences_of_loss(spec))
 
 
+def has_their_data(spec: Spec) -> bool:
+    """Whether it trains on a data set of theirs, with as many training and validation samples as they tell of."""
+    _, samples = _DATASETS.get(spec.dataset, ((), ()))
+    return bool(samples) and (spec.n_train, spec.n_validation) == samples
+
+
 def _differences_of_loss(spec: Spec) -> list[str]:
     if spec.loss in _NOBODYS:
         return [_NOBODYS[spec.loss]]

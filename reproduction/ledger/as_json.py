@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.ledger.evidence import Unchecked
-from reproduction.ledger.formal import kernel_checked
+from reproduction.ledger.formal import say_checked
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import RETIRED, Claim, corrected_by
 from reproduction.ledger.quoted_lines import lines_of, read_lines
@@ -30,7 +30,7 @@ def as_json(claims: Sequence[Claim], check: bool = False) -> dict[str, Any]:
         entries.append(entry | {"now": _now(claim)} if check else entry)
     return {
         "version": version("focal-lib"),
-        "coq_checked_here": bool(kernel_checked()),
+        "formal_proofs": say_checked(),
         "texts": read_lines()["texts"],
         "claims": entries,
         "retired": [{"id": id, "now": now.split(", ")} for id, now in RETIRED.items()],
@@ -42,7 +42,6 @@ def _entry(claim: Claim, record: Any) -> dict[str, Any]:
         "faithful": str(claim.formal.faithful),
         "theorems": list(claim.formal.theorems),
         "checked_on_record": bool(record and record.formal),
-        "checked_here": claim.formal.checked,
     }
     return {
         "id": claim.id,

@@ -1,7 +1,7 @@
-"""Formal proofs: which theorems of proofs/ say what a claim says, and whether Coq's kernel has checked them here.
+"""Formal proofs: which theorems of proofs/ say what a claim says, and whether Coq's kernel has checked them.
 
-`make proofs` compiles them and leaves what the kernel checked in _build/proofs; it counts as long as the sources are
-the same. What was once checked, and is to be found again, is on record in proofs/theorems.json.
+What it has checked is on record in proofs/theorems.json, with the digest of every source, and counts on any machine as
+long as the sources are the same. `make proofs` checks them again, and fails where it does not find what is on record.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from reproduction.checkout import ROOT
 
-SOURCES, BUILD, FILE = ROOT / "proofs", ROOT / "_build" / "proofs", "theorems.json"
+SOURCES, FILE = ROOT / "proofs", "theorems.json"
 
 
 class Faithful(StrEnum):
@@ -41,21 +41,19 @@ class Formal:
 
     @property
     def checked(self) -> bool:
-        """Whether the kernel has checked them here."""
+        """Whether the kernel has checked them, as recorded."""
         return set(self.theorems) <= kernel_checked()
 
     @property
     def proves(self) -> bool:
-        """Whether they decide the claim and the kernel has checked them here."""
+        """Whether they decide the claim and the kernel has checked them."""
         return self.decides and self.checked
 
     def describe(self) -> str:
         """One line of Markdown."""
         names = ", ".join(f"`{name}`" for name in self.theorems)
         near = self.faithful if self.decides else "related: a part, or a consequence"
-        if self.checked:
-            return f"Checked by Coq's kernel ({near}): {names}."
-        return f"Formalised in Coq ({near}): {names}. Not checked here (`make proofs`), so the above decides."
+        return f"Formalised in Coq, {say_checked()} ({near}): {names}."
 
 
 def formal(faithful: str, *theorems: str) -> Formal:
@@ -110,16 +108,30 @@ def statements() -> dict[str, Statement]:
 
 @functools.cache
 def kernel_checked() -> frozenset[str]:
-    """Names of the theorems and examples that the kernel checked here, in the sources as they are now."""
-    found = _read(BUILD / FILE)
-    if not found or found["sources"] != _digests():
+    """Names of the theorems and examples that the kernel checked, as recorded; none where a source is another now."""
+    if stale():
         return frozenset()
-    return frozenset(entry["name"] for entry in found["statements"] if entry["kind"] != "Lemma")
+    return frozenset(one.name for one in statements().values() if one.kind != "Lemma")
+
+
+def stale() -> bool:
+    """Whether the sources are not those that were checked."""
+    return bool(_read(SOURCES / FILE).get("sources", {}) != _digests())
 
 
 def coq_version() -> str:
     """Of the Coq that checked them, as recorded."""
     return str(_read(SOURCES / FILE)["coq"])
+
+
+def say_checked() -> str:
+    """'checked with Coq 8.16.1, `proofs/` of SHA-256 4f0c...', the same wherever the sources are those on record."""
+    if not statements():
+        return "whose proofs are not at hand"
+    if stale():
+        return "recorded of another version of `proofs/` (`make proofs`)"
+    listed = "".join(f"{digest}  {name}.v\n" for name, digest in sorted(_digests().items()))  # as sha256sum has it
+    return f"checked with Coq {coq_version()}, `proofs/` of SHA-256 {hashlib.sha256(listed.encode()).hexdigest()[:12]}"
 
 
 def _digests() -> dict[str, str]:

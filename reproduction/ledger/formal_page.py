@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import networkx as nx
 from IPython.display import Markdown
 
-from reproduction.ledger.formal import Statement, definition, kernel_checked, statements, walk
+from reproduction.ledger.formal import Statement, definition, statements, walk
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import Claim
 from reproduction.ledger.verdicts import records
@@ -53,7 +53,6 @@ def counts(claims: Sequence[Claim]) -> dict[str, int]:
     conditional = [c for c in said if on_record.get(c.id) == Verdict.CONDITIONAL]
     return counted | {
         "files": len({one.file for one in every}),
-        "checked_here": len(kernel_checked()),
         "checked_again": sum(one.checked_again for one in every if one.kind != "Lemma"),
         "claims": len(said),
         "proved": len(proved),

@@ -18,12 +18,13 @@ from typing import Any
 from focal_lib.threads import one_thread
 from reproduction.checkout import ROOT
 from reproduction.ledger.evidence import Conditional, Evidence, Unchecked
-from reproduction.ledger.formal import Faithful, Formal
+from reproduction.ledger.formal import Faithful, Formal, say_checked
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.links import LEDGER_PAGE, link_ids, verdict_anchor
 from reproduction.pages.blocks import fold
 
 _REGISTRY: dict[str, Claim] = {}
+PRINTED = "reproduction/studies/printed_tables"  # what the papers' tables print, as data
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
 RETIRED = {  # ids that are never used again: id -> the claims that say now what can fairly be said
     "kk24.fig5_top_rises": "kk24.prop5_three_classes",
@@ -80,7 +81,7 @@ class Claim:
     check: Callable[[], Evidence]
     corrects: tuple[str, ...] = ()  # ids of the claims this one puts right
     fidelity: Fidelity = Fidelity.OURS
-    needs: str | None = None  # what the evidence is read from: 'runs', the default grid's, or 'results/<folder>'
+    needs: str | None = None  # what the evidence is read from: 'results/<folder>', or PRINTED
     headline: str = ""  # what the claim says, for its row of the README; '' for none
     formal: Formal | None = None  # the theorems in Coq that say it, or deny it where it is refuted
     _instead: str | Callable[[Any], str] = ""
@@ -105,14 +106,8 @@ class Claim:
 
     @property
     def formally_proved(self) -> bool:
-        """Whether the evidence reaches a verdict that Coq's kernel has checked here, too."""
+        """Whether the evidence reaches a verdict that Coq's kernel has checked, too."""
         return self.formal is not None and self.formal.proves and self.without_kernel in _SETTLED
-
-    @property
-    def awaits_kernel(self) -> bool:
-        """Whether it would be formally proved if Coq's kernel had checked its proofs here."""
-        decides = self.formal is not None and self.formal.decides
-        return decides and not self.formally_proved and self.without_kernel in _SETTLED
 
     @property
     def verdict(self) -> Verdict:
@@ -190,15 +185,13 @@ class Claim:
         """What the verdict means for this claim, in one line."""
         said = self.evidence.conclude()
         if self.formally_proved and self.formal is not None:
-            how = ", of an equivalent statement" if self.formal.faithful == Faithful.EQUIVALENT else ""
+            how = " of an equivalent statement" if self.formal.faithful == Faithful.EQUIVALENT else ""
             if self.verdict == Verdict.FORMALLY_PROVED:
-                said = f"it holds: Coq's kernel has checked a proof{how}"
+                said = f"it holds: a proof{how} is {say_checked()}"
             elif self.verdict == Verdict.REFUTED:
-                said = f"it is false: Coq's kernel has checked a proof of the contrary{how}"
+                said = f"it is false: a proof of the contrary{how} is {say_checked()}"
             else:
-                said += f": Coq's kernel has checked a proof{how}"
-        elif self.awaits_kernel:
-            said += "; Coq has not checked the formal proof on this machine (`make proofs`)"
+                said += f": a proof{how} is {say_checked()}"
         put_right = corrected_by(self.id)
         return said + (f". Put right by {', '.join(f'`{id}`' for id in put_right)}" if put_right else "")
 
@@ -264,7 +257,8 @@ def claim(
         chapter: the notebook that derives it.
         fidelity: how near the statement is to the paper's: 'quoted', 'paraphrased', 'our reading' or 'ours'.
         corrects: ids of the claims that this one puts right.
-        needs: 'results/<folder>' for recorded runs; where they are missing the claim is unchecked, and says so.
+        needs: 'results/<folder>' for recorded runs; where they are missing the claim is unchecked, and says so. PRINTED
+            for the papers' own tables.
         headline: the claim in a few words, for a row of the README.
         formal: the theorems in Coq that say it, or its negation where it is refuted; see `ledger.formal.formal`.
         instead: what holds instead, for the same row. Words, or a function of the evidence that puts the numbers in.
@@ -282,8 +276,8 @@ def claim(
         raise ValueError(f"fidelity must be 'ours' for a correction. Got {fidelity!r} for {id!r}.")
     if headline and fidelity == Fidelity.OURS:
         raise ValueError(f"headline must be of a paper's claim, for its row of the README. Got 'ours' for {id!r}.")
-    if needs is not None and not needs.startswith("results/"):
-        raise ValueError(f"needs must be 'results/<folder>'. Got {needs!r}.")
+    if needs not in (None, PRINTED) and not str(needs).startswith("results/"):
+        raise ValueError(f"needs must be 'results/<folder>' or PRINTED. Got {needs!r}.")
     if instead and not headline:
         raise ValueError(f"instead must come with a headline, for a row of the README. Got none for {id!r}.")
 
@@ -291,7 +285,7 @@ def claim(
         first = _origin(_REGISTRY[id].check) if id in _REGISTRY else _origin(check)
         if first != _origin(check):  # the same one comes again where its module is loaded again
             raise ValueError(f"claim id must be unique. Got {id!r} of {first} and of {_origin(check)}.")
-        checked = check if needs is None else _where_present(check, needs)
+        checked = check if needs is None or needs == PRINTED else _where_present(check, needs)
         put_right = (corrects,) if isinstance(corrects, str) else corrects
         near = Fidelity(fidelity)
         _REGISTRY[id] = Claim(

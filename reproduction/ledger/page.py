@@ -19,7 +19,7 @@ from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import PAPERS, Claim, Fidelity, corrected_by, ledger
 from reproduction.ledger.links import card_anchor, link_ids, places, verdict_anchor
 from reproduction.ledger.quoted_lines import say_lines
-from reproduction.ledger.tally import say_without_coq, tallies, tally_table
+from reproduction.ledger.tally import tally_table
 
 _COLUMNS = {  # heading -> whether to sort by it
     "verdict": True,
@@ -97,14 +97,9 @@ def count_table(claims: Sequence[Claim]) -> Markdown:
     return Markdown(head + rows + "| **all** | " + " | ".join(f"**{n}**" for n in totals) + f" | **{len(claims)}** |\n")
 
 
-def both_tallies(claims: Sequence[Claim]) -> Markdown:
-    """What the papers claim and what this book adds: how many of each hold."""
-    return Markdown(tally_table(tallies(claims, {claim.id: claim.verdict for claim in claims})))
-
-
-def without_coq(claims: Sequence[Claim]) -> str:
-    """How many verdicts lack the word of Coq's kernel on this machine, in a sentence; '' for none."""
-    return say_without_coq(sum(claim.awaits_kernel for claim in claims))
+def weights(claims: Sequence[Claim]) -> Markdown:
+    """What the papers claim, by what the verdict rests on; how much this book adds."""
+    return Markdown(tally_table(claims, {claim.id: claim.verdict for claim in claims}))
 
 
 def detail(claims: Sequence[Claim]) -> Markdown:

@@ -1,6 +1,6 @@
-"""Two tallies: what the papers claim, and what this book adds; with the best-known claims they are the README's table.
+"""The verdicts counted by what they rest on; with the best-known claims they are the README's table.
 
-A correction counts in the second alone.
+That a claim holds is never one number: a proof, a count of printed cells and a toy network are told apart.
 """
 
 from __future__ import annotations
@@ -8,84 +8,70 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from reproduction.ledger.formal import say_checked
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import Claim, ledger
+from reproduction.ledger.weight import Weight, weigh
 from reproduction.pages.blocks import replace_block
 
 START, END = "<!-- verdicts: focal claims --record -->", "<!-- end -->"
-HEADLINES = (
-    "A correction is never counted as a reproduction; a sentence that is checked against its paper's table and "
-    "against our runs counts twice. Networks are measured on recorded runs. The best-known claims of the papers:"
-)
+HEADLINES = "The best-known claims of the papers; what is measured is of recorded runs:"
 
-GROUPS = {  # words for a tally -> verdicts
+GROUPS = {  # words for a tally -> verdicts; what is not checkable has a row of its own
     "hold": HOLDS,
     "hold under a condition": (Verdict.CONDITIONAL,),
     "refuted or not reproduced": (Verdict.REFUTED, Verdict.NOT_REPRODUCED, Verdict.NOT_CONFIRMED),
     "undecided": (Verdict.UNDECIDED,),
     "out of regime": (Verdict.OUT_OF_REGIME,),
-    "not checkable here": (Verdict.UNCHECKABLE,),
 }
 
 
-def tally(verdicts: Sequence[str]) -> dict[str, int]:
-    """How many verdicts are of each group, in its order.
+def tally(claims: Sequence[Claim], verdicts: Mapping[str, str]) -> dict[Weight, dict[str, int]]:
+    """For each weight, in its order: how many of the claims are there, 'statements', and how many of each group.
+
+    Args:
+        claims: of the ledger.
+        verdicts: claim id -> verdict.
 
     Raises:
         ValueError: a verdict of no group, such as a failed check.
     """
     group = {str(verdict): name for name, found in GROUPS.items() for verdict in found}
-    if unknown := sorted({str(verdict) for verdict in verdicts} - set(group)):
-        raise ValueError(f"verdicts must be one of {', '.join(group)}. Got {', '.join(unknown)}.")
-    counts = Counter(group[str(verdict)] for verdict in verdicts)
-    return {name: counts[name] for name in GROUPS}
-
-
-def tallies(claims: Sequence[Claim], verdicts: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """'the papers claim' and 'this book adds', each a tally.
-
-    Args:
-        claims: of the ledger.
-        verdicts: claim id -> verdict.
-    """
-    papers, ours = ([c for c in claims if c.of_paper is which] for which in (True, False))
+    group[str(Verdict.UNCHECKABLE)] = ""
+    if unknown := sorted({str(verdicts[claim.id]) for claim in claims} - set(group)):
+        raise ValueError(f"verdicts must be one of {', '.join(filter(None, group))}. Got {', '.join(unknown)}.")
+    weights = Counter(weigh(claim, verdicts[claim.id]) for claim in claims)
+    both = Counter((weigh(claim, verdicts[claim.id]), group[verdicts[claim.id]]) for claim in claims)
     return {
-        "the papers claim": tally([verdicts[c.id] for c in papers]),
-        "this book adds": tally([verdicts[c.id] for c in ours]),
+        weight: {"statements": weights[weight]} | {name: both[weight, name] for name in GROUPS} for weight in Weight
     }
 
 
-def tally_table(counted: Mapping[str, Mapping[str, int]]) -> str:
-    """The tallies as a table in Markdown."""
-    lines = [f"| | statements | {' | '.join(GROUPS)} |", f"|---|---:{'|---:' * len(GROUPS)}|"]
-    for name, counts in counted.items():
-        lines.append(f"| {name} | {sum(counts.values())} | {' | '.join(str(counts[group]) for group in GROUPS)} |")
-    return "\n".join(lines)
-
-
-def say_without_coq(count: int) -> str:
-    """How many verdicts rest on less than they could, in a sentence; '' for none.
-
-    Args:
-        count: of the claims that Coq's kernel would settle, and has not checked on this machine.
-    """
-    if not count:
-        return ""
-    one = count == 1
-    return (
-        f"{count} verdict{' has a formal proof' if one else 's have formal proofs'} in Coq, too; Coq was not run when "
-        f"these pages were made, and here {'it rests' if one else 'they rest'} on sympy and ball arithmetic."
-    )
+def tally_table(claims: Sequence[Claim], verdicts: Mapping[str, str]) -> str:
+    """The papers' claims by what their verdicts rest on, a table in Markdown; a line on those of this book."""
+    names = ("statements", *GROUPS)
+    lines = [f"| what the papers claim, by what the verdict rests on | {' | '.join(names)} |"]
+    lines += [f"|---{'|---:' * len(names)}|"]
+    for weight, counts in tally([claim for claim in claims if claim.of_paper], verdicts).items():
+        judged = counts["statements"] and weight != Weight.NOTHING
+        cells = [str(counts[name]) if judged or name == "statements" else "" for name in names]
+        lines.append(f"| {weight} | {' | '.join(cells)} |")
+    ours = {w: counts["statements"] for w, counts in tally([c for c in claims if not c.of_paper], verdicts).items()}
+    kinds = "; ".join(f"{weight.short}, {number}" for weight, number in ours.items() if number)
+    said = f"This book adds {sum(ours.values())} statements, corrections among them, which never count as reproductions"
+    formal = sum(verdicts[claim.id] == Verdict.FORMALLY_PROVED for claim in claims)
+    coq = f"{formal} verdicts are FORMALLY PROVED, {say_checked()}."
+    return "\n".join([*lines, "", f"{said}: {kinds}. {coq}"])
 
 
 def readme_table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
-    """The two tallies, then a row for each claim with a headline: source, words, chapter, verdict, what holds instead.
+    """The tally, then a row for each claim with a headline: source, words, chapter, verdict, what holds instead.
 
     Args:
         verdicts: claim id -> verdict.
         instead: claim id -> what holds instead, where something does.
     """
-    lines = [tally_table(tallies(ledger(), verdicts)), "", HEADLINES, ""]
+    lines = [tally_table(ledger(), verdicts), "", HEADLINES, ""]
     lines += ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
     for claim in ledger():
         if claim.headline:

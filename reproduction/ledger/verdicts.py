@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from focal_lib.atomic_write import write_whole
 from reproduction.checkout import require_checkout
-from reproduction.ledger.formal import kernel_checked
+from reproduction.ledger.formal import stale, statements
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import find, ledger
 from reproduction.ledger.tally import readme_table, with_table
@@ -60,15 +60,14 @@ class Check(NamedTuple):
     now: Record
     before: Record | None
     missing: bool = False  # the runs that it is about are not there: it can be neither compared nor recorded
-    kernel: bool = True  # what Coq's kernel says is known here; without that, it is not compared
-    awaits_kernel: bool = False  # the kernel would settle it, but has not checked its proofs here
+    proofs: bool = True  # what Coq's kernel says is known here, not in an installed package: there it is not compared
 
     @property
     def changed(self) -> bool:
         """Whether anything differs from the record."""
         if self.missing:
             return False
-        if self.before is None or self.kernel:
+        if self.before is None or self.proofs:
             return self.now != self.before
         return self.now._replace(formal=self.before.formal) != self.before
 
@@ -99,7 +98,7 @@ def _check(ids: list[str]) -> list[Check]:
     for claim in map(find, ids):
         now = Record(str(claim.without_kernel), claim.instead, claim.formally_proved)
         missing = getattr(claim.evidence, "lacks_runs", False)
-        found.append(Check(claim.id, now, None, missing, awaits_kernel=claim.awaits_kernel))
+        found.append(Check(claim.id, now, None, missing))
     return found
 
 
@@ -113,11 +112,11 @@ def check_all(ids: list[str] | None = None, processes: int | None = None) -> Ite
     groups = defaultdict(list)
     for claim in claims:
         groups[claim.needs or claim.check.__module__].append(claim.id)
-    on_record, kernel = records(), bool(kernel_checked())
+    on_record, proofs = records(), bool(statements())
     longest_first = sorted(groups, key=lambda name: (not name.startswith("results/"), -len(groups[name])))
     for checks in _checked([groups[name] for name in longest_first], processes or os.cpu_count() or 1):
         for check in checks:
-            yield check._replace(before=on_record.get(check.id), kernel=kernel)
+            yield check._replace(before=on_record.get(check.id), proofs=proofs)
 
 
 def _checked(groups: list[list[str]], processes: int) -> Iterator[list[Check]]:
@@ -135,9 +134,9 @@ def record(checks: Iterable[Check]) -> None:
     """Write checks to verdicts.json and to the README's table; claims that were not checked stay as on record.
 
     Raises:
-        FileNotFoundError: no checkout to write to, no runs for a claim about runs, or no word of Coq's kernel for one
-            with a formal proof.
-        ValueError: claims of the ledger are neither checked nor on record, or a check failed.
+        FileNotFoundError: no checkout to write to, or no runs for a claim about runs.
+        ValueError: claims of the ledger are neither checked nor on record, a check failed, or the formal proofs on
+            record are not those of the sources.
     """
     root = require_checkout("recording verdicts")
     found, before = {check.id: check for check in checks}, records()
@@ -150,9 +149,10 @@ def record(checks: Iterable[Check]) -> None:
         raise FileNotFoundError(
             f"claims about runs need the runs, recorded in results/ of the project. Got none for {', '.join(missing)}."
         )
-    if not all(check.kernel or find(check.id).formal is None for check in found.values()):
-        raise FileNotFoundError(
-            "what is formally proved must be known to be recorded: run `make proofs`, which needs Coq."
+    if stale() and any(find(id).formal is not None for id in found):
+        raise ValueError(
+            "proofs/ must be as proofs/theorems.json has it, for a claim with a formal proof to be recorded. "
+            "Got another version: python3 workflow/proofs.py --record, which needs Coq."
         )
     now = {id: found[id].now if id in found else before[id] for id in order}
     content: dict[str, Any] = {

@@ -58,13 +58,13 @@ def test_verdicts_and_counts_are_the_ledgers(text, monkeypatch):
     assert failed
     [table] = re.findall(r"\| claim \| statement \| verdict \|\n\|[-|]+\n((?:\|.*\n)+)", text)
     assert [row.split(" | ")[0] for row in table.splitlines()] == [f"| {claim.source}" for claim in failed]
-    tallies = tally.readme_table(recorded, {}).split("\n\n")[0]
-    assert tallies in text
+    table_of_weights = tally.readme_table(recorded, {}).split("\n\n")[0]
+    assert table_of_weights in text
     wrong = recorded | {"kk24.prop2": "REFUTED"}
     monkeypatch.setattr(article, "recorded", lambda: wrong)
     other = article.article_text()
     assert "for two classes and" in text
-    assert tallies not in other
+    assert table_of_weights not in other
     assert f"bijection is {article._shown('REFUTED')}" in re.sub(r"\s+", " ", other)
     assert f"bijection is {article._shown(recorded['kk24.prop2'])}" in re.sub(r"\s+", " ", text)
 

@@ -12,7 +12,7 @@ from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from focal_lib.theory.closest_temperature import closest_temperature
 from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import PRINTED, Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.studies.shared.from_runs import (
@@ -253,6 +253,7 @@ def nll_kept() -> Evidence:
     r"rows of Table 1 that are legible, cross-entropy being $\gamma_{tr} = 0$, by log-loss and by ECE, equal mass.)",
     chapter=FTS,
     fidelity="our reading",
+    needs=PRINTED,
 )
 def temperature_decreases_printed() -> Evidence:
     """Steps of the temperatures in brackets, data set by data set."""

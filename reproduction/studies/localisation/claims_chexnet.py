@@ -5,14 +5,14 @@ from __future__ import annotations
 import pandas as pd
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import PRINTED, Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import l25_table9
 
 CHAPTER = "14_published_tables"
 AVERAGE = "Average"
 BASELINE = "CheXNet (BCE)"
-PRINTED = "L25 Table 9 (single runs as printed, without uncertainty)"
+TABLE9 = "L25 Table 9 (single runs as printed, without uncertainty)"
 
 
 def _by_method(column: str = "auroc") -> pd.DataFrame:
@@ -25,7 +25,7 @@ def _rows_raised(expected: int) -> Measurement:
     rows = _by_method().drop(AVERAGE)
     raised = rows["FCL"] > rows[BASELINE]
     return Measurement(
-        f"pathologies of {PRINTED} in which FCL has a higher AUROC than {BASELINE}, of {len(rows)}",
+        f"pathologies of {TABLE9} in which FCL has a higher AUROC than {BASELINE}, of {len(rows)}",
         str(expected),
         int(raised.sum()),
         expected,
@@ -38,11 +38,11 @@ def _average_gain(column: str, sign: int) -> Measurement:
     average = _by_method(column).loc[AVERAGE].to_dict()
     gain = average["FCL"] - average[BASELINE]
     claimed = "positive" if sign > 0 else "negative"
-    quantity = f"average {column} in {PRINTED}, FCL minus {BASELINE}"
+    quantity = f"average {column} in {TABLE9}, FCL minus {BASELINE}"
     return Measurement(quantity, claimed, gain, holds=sign * gain > 0, said="claimed")
 
 
-add_reading = Rows(CHAPTER, "our reading")
+add_reading = Rows(CHAPTER, "our reading", needs=PRINTED)
 
 # The printed averages.
 add_reading(
@@ -53,7 +53,7 @@ add_reading(
     lambda: All(tuple(_average_gain(column, sign) for column, sign in (("auroc", 1), ("ece", -1), ("mce", -1)))),
 )
 
-add_ours = Rows(CHAPTER, "ours")
+add_ours = Rows(CHAPTER, "ours", needs=PRINTED)
 
 # Row by row.
 add_ours(
@@ -72,6 +72,7 @@ add_ours(
     r"CheXNet with BCE than by the printed averages.",
     chapter=CHAPTER,
     fidelity="ours",
+    needs=PRINTED,
 )
 def table9_means() -> Evidence:
     """The mean over the pathologies of each column, to as many digits as rows and average are printed with."""

@@ -15,8 +15,8 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.ood.contrasts import temperature_under
 from reproduction.studies.ood.measures import mean_over_shifts
 from reproduction.studies.ood.plan import CIFAR_SHIFTS, SHIFTS, corruptions_asked, shift_contrasts
-from reproduction.studies.shared.from_runs import BOOK, CIFAR_SIZE, SIZE, name_metric, signed_by_seed
-from reproduction.studies.shared.recorded import read_shift
+from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, name_metric, signed_by_seed
+from reproduction.studies.shared.recorded import BOOK, read_shift
 from reproduction.studies.shared.written_contrasts import difference_by_seed
 
 CHAPTER = "19_unknown_inputs"

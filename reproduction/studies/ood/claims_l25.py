@@ -6,13 +6,13 @@ import pandas as pd
 
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.ledger.evidence import All
-from reproduction.ledger.ledger import Rows
+from reproduction.ledger.ledger import PRINTED, Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.ood.contrasts import energy_minus_probability
 from reproduction.studies.ood.plan import CIFAR, CIFAR_SHOWN, FRESH_DIGITS, RECORDED_DIGITS, digit_contrasts
 from reproduction.studies.printed_tables.from_tables import rows_higher
-from reproduction.studies.shared.from_runs import BOOK, CIFAR_SIZE, SIZE, contrast_by_seed, signed_by_seed
-from reproduction.studies.shared.recorded import read_unknown
+from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, contrast_by_seed, signed_by_seed
+from reproduction.studies.shared.recorded import BOOK, read_unknown
 
 CHAPTER = "19_unknown_inputs"
 UNKNOWN = "mnist-5k"
@@ -42,7 +42,7 @@ def _contrast(table: pd.DataFrame, contrast: Contrast, said: str) -> Measurement
 
 add_reading = Rows(CHAPTER, "our reading", needs=RECORDED)
 add_ours = Rows(CHAPTER, "ours", needs=RECORDED)
-add_printed = Rows(CHAPTER, "ours")
+add_printed = Rows(CHAPTER, "ours", needs=PRINTED)
 
 # Counted in the printed table.
 add_printed(

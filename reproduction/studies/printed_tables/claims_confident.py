@@ -8,15 +8,15 @@ from typing import Any
 import pandas as pd
 
 from reproduction.ledger.evidence import Evidence
-from reproduction.ledger.ledger import Rows
+from reproduction.ledger.ledger import PRINTED, Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import m20_fig8, m20_table6
 from reproduction.studies.printed_tables.from_tables import SCALED, AsPrinted, m20_cells
 
 CHAPTER = "14_published_tables"
 ORDER = "The order of the numbers in the text at hand says whose each is."  # an assumption of m20_fig8.csv
-add_reading = Rows(CHAPTER, "our reading")
-add_ours = Rows(CHAPTER, "ours")
+add_reading = Rows(CHAPTER, "our reading", needs=PRINTED)
+add_ours = Rows(CHAPTER, "ours", needs=PRINTED)
 
 
 def _of_table_6(quantity: str, shares: pd.DataFrame, sign: int) -> Iterator[Measurement]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reproduction.engine.papers import FCL_OF_L25
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import Rows
+from reproduction.ledger.ledger import PRINTED, Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import printed_tables, study
 from reproduction.studies.printed_tables.from_tables import (
@@ -24,9 +24,9 @@ from reproduction.studies.printed_tables.from_tables import (
 CHAPTER = "14_published_tables"
 TABLES = ("Table 4", "Table 5", "Table 6", "Table 7")
 STAGES = ("pre", "post")
-add_quoted = Rows(CHAPTER, "quoted")
-add_reading = Rows(CHAPTER, "our reading")
-add_ours = Rows(CHAPTER, "ours")
+add_quoted = Rows(CHAPTER, "quoted", needs=PRINTED)
+add_reading = Rows(CHAPTER, "our reading", needs=PRINTED)
+add_ours = Rows(CHAPTER, "ours", needs=PRINTED)
 
 
 add_reading(

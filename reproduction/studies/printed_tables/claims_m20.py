@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from reproduction.ledger.evidence import Evidence, Unchecked
-from reproduction.ledger.ledger import Rows
+from reproduction.ledger.ledger import PRINTED, Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_tables import (
     FIXED,
@@ -20,9 +20,9 @@ from reproduction.studies.printed_tables.from_tables import (
 )
 
 CHAPTER = "14_published_tables"
-add_reading = Rows(CHAPTER, "our reading")
-add_ours = Rows(CHAPTER, "ours")
-add_quoted = Rows(CHAPTER, "quoted")
+add_reading = Rows(CHAPTER, "our reading", needs=PRINTED)
+add_ours = Rows(CHAPTER, "ours", needs=PRINTED)
+add_quoted = Rows(CHAPTER, "quoted", needs=PRINTED)
 
 
 @add_reading(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import Rows
+from reproduction.ledger.ledger import PRINTED, Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.studies.printed_tables.from_tables import (
@@ -24,8 +24,8 @@ TABLES = {"ece": "Table 1", "adaptive-ece": "Table 2"}
 OTHERS = (*FIXED, *SCHEDULED, SAMPLE_DEPENDENT[0])  # than FLSD-53
 NEAR_ONE, PRINTED_RANGE = (0.9, 1.1), (2.0, 2.8)
 WELL_CALIBRATED = 2.0  # ECE in percent
-add_reading = Rows(CHAPTER, "our reading")
-add_ours = Rows(CHAPTER, "ours")
+add_reading = Rows(CHAPTER, "our reading", needs=PRINTED)
+add_ours = Rows(CHAPTER, "ours", needs=PRINTED)
 
 
 def _temperatures(metric: str, *losses: str) -> pd.Series:

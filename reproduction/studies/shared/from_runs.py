@@ -20,14 +20,16 @@ from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.store import Result, load_runs
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.shared import miscalibration, scalings
+from reproduction.studies.shared import miscalibration
 from reproduction.studies.shared.miscalibration import eces_if_calibrated
 from reproduction.studies.shared.over_seeds import say_seeds
 from reproduction.studies.shared.printed_effects import PrintedEffect
 from reproduction.studies.shared.recorded import (
+    BOOK,
     load_recorded,
     load_whole_seeds,
     read_planned,
+    read_scalings,
     read_whole_seeds,
     read_written,
 )
@@ -41,7 +43,7 @@ from reproduction.studies.shared.written_contrasts import (
 )
 
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
-BOOK, BOOK_RUNS = "fashion-mnist", "results/fashion-mnist"  # the book's grid, and its runs
+BOOK_RUNS = f"results/{BOOK}"  # the runs of the book's grid
 M20_FIGURES = "m20-figures"  # the grid of M20's own networks, data and epochs
 SIZE = "Fashion-MNIST, 2,000 training images, small CNN, 100 epochs"  # of the book's grid, for statements
 CIFAR_SIZE = "CIFAR-10, 4,000 training images, ResNet-8"  # of the networks under shift, for statements
@@ -91,8 +93,8 @@ def temperatures() -> pd.DataFrame:
 @functools.cache
 def comparison(**which: str) -> pd.DataFrame:
     """Temperature against focal temperature scaling on the default grid; `which`: a method, objective or search."""
-    kept = [s for s in scalings.FITS if all(getattr(s, name) == value for name, value in which.items())]
-    return scalings.compare_scaling(results(), kept)
+    table = read_scalings()
+    return table[(table[list(which)] == pd.Series(which)).all(axis="columns")]
 
 
 def values_by_seed(frame: pd.DataFrame, column: str, **where: Any) -> np.ndarray:

@@ -16,6 +16,7 @@ from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result, RunMissing, load_runs
 from reproduction.studies.shared.over_seeds import RUN, keep_whole_seeds, run_key
 
+BOOK = "fashion-mnist"  # the book's grid
 # those with logits whose valley `studies.calibrators.record` searches; not the ones asked for something else
 SEARCHED = ("cifar10-record", "cifar100-record", "cifar10-resnet18", "cifar10-hessian", "fashion-mnist-architectures")
 
@@ -75,6 +76,12 @@ def read_whole_seeds(name: str) -> pd.DataFrame:
     if table.empty:
         raise RunMissing(f"results/{name} must have a seed of all losses that are planned with it. It has none yet.")
     return table
+
+
+@functools.cache
+def read_scalings() -> pd.DataFrame:
+    """What `compare_scaling` gave of the runs of the book's grid: results/fashion-mnist/scalings.parquet."""
+    return _read(BOOK, "scalings.parquet")
 
 
 @functools.cache

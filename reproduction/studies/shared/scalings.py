@@ -1,4 +1,7 @@
-"""Temperature against focal temperature scaling on runs: what each finds, and what it gains on test samples."""
+"""Temperature against focal temperature scaling on runs: what each finds, and what it gains on test samples.
+
+OMP_NUM_THREADS=1 python -m reproduction.studies.shared.scalings  # results/fashion-mnist/scalings.parquet
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
 from focal_lib.metrics.intervals import Interval, bootstrap_draws
 from focal_lib.metrics.scores import nll, top_label
 from focal_lib.theory.maps import focal_log_probs
+from reproduction.checkout import ROOT
 from reproduction.engine.store import Result, array_checksum
+from reproduction.studies.shared.over_seeds import write_table
+from reproduction.studies.shared.recorded import BOOK, load_recorded
 
 Pair: TypeAlias = tuple[float, float]  # calibration gamma, temperature
 
@@ -208,3 +214,7 @@ def straightness(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
     left = given - np.polyval(np.polyfit(x, given, 1), x)
     spread = float(((given - given.mean()) ** 2).sum())
     return (1 - float((left**2).sum()) / spread if spread else np.nan), float(np.abs(left).max())
+
+
+if __name__ == "__main__":
+    write_table(compare_scaling(load_recorded(BOOK)), ROOT / "results" / BOOK / "scalings.parquet")

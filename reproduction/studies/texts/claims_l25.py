@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import PRINTED, Rows, claim
 from reproduction.studies.printed_tables.from_tables import rank_in_row
 from reproduction.studies.texts.contrasts import NEEDS, contrasts_everywhere, size_with
 from reproduction.studies.texts.plan import FCL
@@ -59,6 +59,7 @@ add_reading(
     "is first; after it FCL is first on both.",
     chapter=CHAPTER,
     fidelity="ours",
+    needs=PRINTED,
 )
 def text_rows() -> Evidence:
     """Ranks in the printed table."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.ledger import PRINTED, Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_tables import AsPrinted, m20_cells
 from reproduction.studies.texts.contrasts import (
@@ -101,6 +101,7 @@ add_reading(
     "one on both, and then on both a higher NLL.",
     chapter=CHAPTER,
     fidelity="ours",
+    needs=PRINTED,
 )
 def text_rows() -> Evidence:
     """Four differences of printed numbers, and the two of the NLL."""

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from focal_lib.cli import main
-from reproduction.ledger import ledger, verdicts
+from reproduction.ledger import formal, ledger, verdicts
 from reproduction.ledger.certificates import checker
 from reproduction.ledger.verdicts import Check, Record
 
@@ -85,17 +85,14 @@ def test_verify_passes_and_fails_on_a_changed_verdict(run, monkeypatch, tmp_path
     assert "0 of 1 verdicts as recorded." in result.output
 
 
-def test_verify_says_how_many_verdicts_lack_the_kernels_word(run, monkeypatch):
-    """Known to it, and nothing is said; not known, and the last line counts them."""
-    before = Record("PROVED", formal=True)
-    known = Check("kk24.prop1", before, before)
-    lacking = known._replace(now=Record("PROVED"), kernel=False, awaits_kernel=True)
-    for checks, last in (([known], "1 of 1 verdicts as recorded."), ([lacking], "1 verdict has a formal proof")):
-        monkeypatch.setattr(verdicts, "check_all", lambda ids, checks=checks: iter(checks))
-        result = run("kk24.prop1", "--verify")
-        assert result.exit_code == 0
-        assert result.output.splitlines()[-1].startswith(last)
-    assert result.output.endswith("here it rests on sympy and ball arithmetic.\n")
+def test_verify_says_where_the_formal_proofs_are_of_other_sources(run, monkeypatch):
+    assert "Formal proofs are" not in run("kk24.prop1", "--verify").output
+    monkeypatch.setattr(formal, "stale", lambda: True)
+    monkeypatch.setattr(formal, "kernel_checked", frozenset)
+    result = run("kk24.prop1", "--verify")
+    assert result.exit_code == 1
+    assert "kk24.prop1: FORMALLY PROVED (PROVED without Coq) -> PROVED\n" in result.output
+    assert result.output.endswith("Formal proofs are recorded of another version of `proofs/` (`make proofs`).\n")
 
 
 def test_record_says_what_changed_and_where_it_was_written(run, monkeypatch):

@@ -1,15 +1,26 @@
 """Formal proofs behind claims: what counts as checked, and what the book shows of them. No Coq is needed."""
 
 import json
+import re
 import shutil
 
 import pytest
 from flint import arb
 
 from reproduction.checkout import ROOT
-from reproduction.ledger import Counterexample, Derivation, Step, Unchecked, Verdict, formal_page, ledger
+from reproduction.ledger import (
+    Counterexample,
+    Derivation,
+    Step,
+    Unchecked,
+    Verdict,
+    find,
+    formal_page,
+    ledger,
+    verdicts,
+)
 from reproduction.ledger import formal as module
-from reproduction.ledger.formal import formal, kernel_checked, statements, walk
+from reproduction.ledger.formal import formal, kernel_checked, stale, statements, walk
 from reproduction.ledger.ledger import Claim
 
 NAMED = {one.name: one for one in statements().values() if one.kind != "Lemma"}
@@ -18,12 +29,9 @@ CACHED = (module._read, module.kernel_checked, module.statements)
 
 @pytest.fixture
 def coq(tmp_path, monkeypatch):
-    """A copy of the sources and of what the kernel left; `change` edits and forgets what was read."""
+    """A copy of the sources and of their record; `change` edits and forgets what was read."""
     shutil.copytree(ROOT / "proofs", tmp_path / "proofs")
-    (tmp_path / "build").mkdir()
-    shutil.copy(ROOT / "proofs" / "theorems.json", tmp_path / "build" / "theorems.json")
     monkeypatch.setattr(module, "SOURCES", tmp_path / "proofs")
-    monkeypatch.setattr(module, "BUILD", tmp_path / "build")
 
     def change(edit=lambda: None):
         edit()
@@ -51,18 +59,48 @@ def test_what_the_kernel_checked_counts_until_a_source_changes(coq):
     root = coq()
     assert "kk24_prop1" in kernel_checked()
     assert formal("exact", "kk24_prop1").proves
+    coq_and_sources = r"checked with Coq 8\.\d+\.\d+, `proofs/` of SHA-256 [0-9a-f]{12} \(exact\): `kk24_prop1`\."
+    assert re.fullmatch(f"Formalised in Coq, {coq_and_sources}", formal("exact", "kk24_prop1").describe())
     source = root / "proofs" / "Focal.v"
     coq(lambda: source.write_text(source.read_text() + "\n"))
     assert not kernel_checked()
     assert not formal("exact", "kk24_prop1").proves
-
-
-def test_without_coq_nothing_counts(coq):
-    root = coq()
-    coq(lambda: (root / "build" / "theorems.json").unlink())
-    assert not kernel_checked()
     assert statements(), "what is on record is known all the same"
-    assert "Not checked here" in formal("exact", "kk24_prop1").describe()
+    assert "recorded of another version of `proofs/` (`make proofs`)" in formal("exact", "kk24_prop1").describe()
+    coq(lambda: (root / "proofs" / "New.v").write_text(""))
+    assert not kernel_checked()
+
+
+def test_the_record_is_of_the_sources():
+    assert not stale(), "run: python3 workflow/proofs.py --record"
+
+
+def test_the_verdict_is_one_wherever_it_is_asked():
+    """What is on record, with or without Coq: of every claim with a formal proof that decides."""
+    formally = {id for id, found in verdicts.records().items() if found.formal}
+    settled = {claim.id for claim in ledger() if claim.formal is not None and claim.formal.proves}
+    assert formally == settled - {id for id in settled if verdicts.records()[id].verdict == "UNCHECKABLE HERE"}
+
+
+def _checked(id):
+    [check] = verdicts.check_all([id])
+    return check
+
+
+def test_an_edited_proof_fails_verification(coq):
+    root, claim = coq(), find("kk24.prop1")
+    assert not _checked(claim.id).changed
+    source = root / "proofs" / "Focal.v"
+    coq(lambda: source.write_text(source.read_text() + "\n"))
+    assert _checked(claim.id).changed
+    with pytest.raises(ValueError, match=r"Got another version: python3 workflow/proofs\.py --record"):
+        verdicts.record([_checked(claim.id)])
+
+
+def test_in_an_installed_package_there_are_no_proofs(coq):
+    root = coq()
+    coq(lambda: shutil.rmtree(root / "proofs"))
+    assert "whose proofs are not at hand" in formal("exact", "kk24_prop1").describe()
 
 
 def _claim(evidence, words, of_paper=True):

@@ -120,7 +120,7 @@ def test_without_its_runs_a_claim_is_unchecked_and_says_which():
 
 def test_options_of_a_claim_are_checked():
     options = {"source": "KK24", "statement": "x", "chapter": "02_convexity", "fidelity": "quoted"}
-    with pytest.raises(ValueError, match=r"needs must be 'results/<folder>'. Got 'runs'"):
+    with pytest.raises(ValueError, match=r"needs must be 'results/<folder>' or PRINTED. Got 'runs'"):
         claim("kk24.new", **options, needs="runs")
     with pytest.raises(ValueError, match=r"instead must come with a headline"):
         claim("kk24.new", **options, instead="nothing")

@@ -1,29 +1,38 @@
-"""Two tallies of verdicts, and the README's table."""
+"""The verdicts counted by what they rest on, and the README's table."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from reproduction.ledger import Verdict, find, ledger, tally
+from reproduction.ledger.verdicts import recorded
+from reproduction.ledger.weight import Weight
 
 
-def test_every_verdict_but_a_failed_check_has_one_group():
+def test_every_verdict_but_two_has_one_group():
     grouped = [verdict for found in tally.GROUPS.values() for verdict in found]
-    assert sorted(grouped) == sorted(set(Verdict) - {Verdict.FAILED})
+    assert sorted(grouped) == sorted(set(Verdict) - {Verdict.FAILED, Verdict.UNCHECKABLE})
 
 
-def test_counts_by_group():
-    counts = tally.tally(["PROVED", "NUMERIC", "REFUTED", "NOT CONFIRMED", "UNDECIDED"])
-    assert counts == {
-        "hold": 2,
-        "hold under a condition": 0,
-        "refuted or not reproduced": 2,
-        "undecided": 1,
-        "out of regime": 0,
-        "not checkable here": 0,
+def test_counts_by_weight_and_group():
+    ids = ("kk24.prop1", "kk24.prop5", "kk24.fig2_error", "m20.gamma_order", "m20.linear_norm", "kk24.ce_temperature")
+    claims, found = [find(id) for id in ids], ("PROVED", "REFUTED", "NOT REPRODUCED", "REPRODUCED", "UNDECIDED")
+    verdicts = dict(zip(ids, (*found, "UNCHECKABLE HERE"), strict=True))
+    counts = tally.tally(claims, verdicts)
+    assert list(counts) == list(Weight)
+    found = {weight: {name: n for name, n in row.items() if n} for weight, row in counts.items()}
+    assert found == {
+        Weight.PROOF: {"statements": 2, "hold": 1, "refuted or not reproduced": 1},
+        Weight.FORMULAS: {"statements": 1, "refuted or not reproduced": 1},
+        Weight.TABLES: {"statements": 1, "hold": 1},
+        Weight.PAPER_SIZE: {},
+        Weight.FULL_DATA: {},
+        Weight.TOY: {"statements": 1, "undecided": 1},
+        Weight.NOTHING: {"statements": 1},
     }
     with pytest.raises(ValueError, match=r"Got CHECK FAILED"):
-        tally.tally(["CHECK FAILED"])
+        tally.tally(claims, verdicts | {"kk24.prop1": "CHECK FAILED"})
 
 
 def test_a_row_for_each_headline():
@@ -58,10 +67,17 @@ def test_numbers_come_from_the_evidence():
     assert find("kk24.prop1").instead == ""
 
 
-def test_corrections_are_in_the_second_tally_alone():
+def test_corrections_are_in_the_line_below_alone():
     verdicts = {claim.id: "REFUTED" if claim.of_paper else "PROVED" for claim in ledger()}
-    papers, ours = (sum(claim.of_paper is which for claim in ledger()) for which in (True, False))
-    lines = tally.readme_table(verdicts, {}).splitlines()
-    assert f"| the papers claim | {papers} | 0 | 0 | {papers} | 0 | 0 | 0 |" in lines
-    assert f"| this book adds | {ours} | {ours} | 0 | 0 | 0 | 0 | 0 |" in lines
+    counts = tally.tally([claim for claim in ledger() if claim.of_paper], verdicts)
+    assert not sum(row["hold"] for row in counts.values())
+    ours = sum(not claim.of_paper for claim in ledger())
+    assert f"This book adds {ours} statements, corrections among them" in tally.readme_table(verdicts, {})
     assert not [claim.id for claim in ledger() if claim.headline and not claim.of_paper]
+
+
+def test_no_line_sums_what_holds_over_weights():
+    verdicts = recorded()
+    papers = [claim for claim in ledger() if claim.of_paper]
+    hold = sum(row["hold"] for row in tally.tally(papers, verdicts).values())
+    assert str(hold) not in re.findall(r"\d+", tally.tally_table(ledger(), verdicts))

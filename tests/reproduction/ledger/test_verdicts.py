@@ -41,18 +41,14 @@ def test_nothing_is_recorded_that_was_not_checked(checkout):
         FileNotFoundError, match=r"recorded in results/ of the project. Got none for kk24.ce_overconfident"
     ):
         verdicts.record([check._replace(missing=True) for check in ALL])
-    with pytest.raises(FileNotFoundError, match=r"run `make proofs`"):
-        verdicts.record([check._replace(kernel=False) for check in ALL])
     assert (checkout / "verdicts.json").read_text() == EMPTY
 
 
 def test_one_claim_can_be_recorded_without_the_rest(checkout):
-    """Who adds a claim need not train the book's networks, nor have Coq."""
+    """Who adds a claim need not train the book's networks."""
     verdicts.record(ALL)
     before = verdicts.records()
-    new = Check("kk24.prop2_below", Record("NUMERIC"), None, kernel=False)
-    with pytest.raises(FileNotFoundError, match=r"run `make proofs`"):
-        verdicts.record([new._replace(id="kk24.prop1")])
+    new = Check("kk24.prop2_below", Record("NUMERIC"), None)
     with pytest.raises(ValueError, match="Got CHECK FAILED"):
         verdicts.record([new._replace(now=Record("CHECK FAILED"))])
     assert verdicts.records() == before
@@ -77,8 +73,8 @@ def test_what_the_kernel_says_counts_where_it_is_known():
     formal = Record("PROVED", formal=True)
     lost = Check("kk24.prop1", formal._replace(formal=False), formal)
     assert lost.changed
-    assert not lost._replace(kernel=False).changed
-    assert lost._replace(kernel=False, now=Record("NUMERIC")).changed
+    assert not lost._replace(proofs=False).changed
+    assert lost._replace(proofs=False, now=Record("NUMERIC")).changed
 
 
 def test_a_refutation_that_is_formal_stays_one():

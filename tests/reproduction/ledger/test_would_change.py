@@ -9,8 +9,7 @@ import pytest
 import sympy as sp
 
 from focal_lib.metrics.intervals import Interval, t_interval
-from reproduction.ledger import Claim, find, formal
-from reproduction.ledger import verdicts as record
+from reproduction.ledger import Claim, formal
 from reproduction.ledger.certificates.checker import Box
 from reproduction.ledger.evidence import (
     All,
@@ -26,7 +25,6 @@ from reproduction.ledger.evidence import (
 from reproduction.ledger.formal import Faithful, Formal
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.measurement import Measurement
-from reproduction.ledger.tally import say_without_coq
 
 x = sp.Symbol("x")
 TRUE, OTHER, FALSE = step("x = x", x, x), step("2x = x + x", 2 * x, x + x), step("x = 2x", x, 2 * x)
@@ -143,41 +141,15 @@ def formal_claim(evidence, faithful="exact", **options):
 
 
 def test_the_kernels_word_goes_first(monkeypatch):
-    without = formal_claim(PROVED)
-    assert without.awaits_kernel
-    assert without.conclude().endswith("Coq has not checked the formal proof on this machine (`make proofs`)")
+    assert formal_claim(PROVED).verdict == Verdict.PROVED
     monkeypatch.setattr(formal, "kernel_checked", lambda: frozenset({"no_such_theorem"}))
-    checked = formal_claim(PROVED, "equivalent")
+    checked, said = formal_claim(PROVED, "equivalent"), formal.say_checked()
     assert checked.verdict == Verdict.FORMALLY_PROVED
-    assert not checked.awaits_kernel
-    assert checked.conclude() == "it holds: Coq's kernel has checked a proof, of an equivalent statement"
+    assert checked.conclude() == f"it holds: a proof of an equivalent statement is {said}"
     assert checked.would_change().startswith("a formal statement that is not equivalent to this")
     assert checked.would_change().endswith(f"without Coq, {PROVED.would_change()}")
-    assert formal_claim(POINT, fidelity="quoted").conclude() == (
-        "it is false: Coq's kernel has checked a proof of the contrary"
-    )
-    assert formal_claim(EXACTLY).conclude().endswith("only then: Coq's kernel has checked a proof")
-
-
-def test_a_related_theorem_and_a_failed_check_wait_for_no_kernel():
-    assert not formal_claim(Derivation((TRUE,)), "related").awaits_kernel
-    assert not formal_claim(Derivation((FALSE,))).awaits_kernel
-    assert not find("kk24.fig5_lowest_falls").awaits_kernel  # none is formalised
-
-
-def test_verdicts_without_coq_are_counted_in_words():
-    assert say_without_coq(0) == ""
-    assert say_without_coq(2).startswith("2 verdicts have formal proofs in Coq, too; Coq was not run when these")
-    assert say_without_coq(1).startswith("1 verdict has a formal proof in Coq, too;")
-    assert say_without_coq(1).endswith("here it rests on sympy and ball arithmetic.")
-
-
-def test_without_the_kernel_checks_that_wait_for_it_are_those_on_record(monkeypatch):
-    ours = find("kk24.prop1")
-    monkeypatch.setattr(formal, "kernel_checked", frozenset)
-    (check,) = record._check([ours.id])
-    assert check.awaits_kernel
-    assert not check.now.formal
+    assert formal_claim(POINT, fidelity="quoted").conclude() == f"it is false: a proof of the contrary is {said}"
+    assert formal_claim(EXACTLY).conclude().endswith(f"only then: a proof is {said}")
 
 
 def test_a_part_names_the_interval_that_it_was_judged_by():

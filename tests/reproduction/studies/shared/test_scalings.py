@@ -12,6 +12,7 @@ from focal_lib.metrics.bins import adaptive_ece
 from focal_lib.metrics.scores import nll
 from reproduction.studies.shared import over_seeds, scalings
 from reproduction.studies.shared.miscalibration import validation_temperatures
+from reproduction.studies.shared.recorded import BOOK, load_recorded, read_scalings
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,16 @@ def test_scalings_in_long_form(made_results, compared):
     assert row["nll"] == pytest.approx(nll(probs, run.test.labels))
     by_grid = compared.query("gamma == 3 and search == 'grid' and method == 'focal-temperature'").iloc[0]
     assert by_grid["value"] <= row["value"]  # the grid holds the line
+
+
+def test_the_table_on_record_is_what_the_runs_give():
+    """Of the first run and the last: every column but the seconds."""
+    runs, kept = load_recorded(BOOK), read_scalings()
+    key = ["loss", "gamma", "seed", "method", "objective", "search"]
+    assert len(kept) == len(runs) * len(scalings.FITS)
+    assert not kept.duplicated(key).any()
+    again = scalings.compare_scaling([runs[0], runs[-1]]).set_index(key).drop(columns="seconds")
+    pd.testing.assert_frame_equal(kept.set_index(key).loc[again.index, again.columns], again, rtol=1e-6)
 
 
 def test_only_the_fits_that_are_asked_for_are_made(make_result, monkeypatch):
