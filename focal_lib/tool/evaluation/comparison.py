@@ -34,6 +34,7 @@ from focal_lib.tool.evaluation.possible_labels import PossibleLabels
 from focal_lib.tool.evaluation.scoring import Scored, event, score
 
 PROPER: dict[str, Callable[[SampleScores], np.ndarray]] = {"nll": lambda s: s.log_loss, "brier": lambda s: s.brier}
+OFF = 0.05  # size of the test of calibration
 _DRAWN = 4e8  # samples that all resamples of one statistic may have together: of large test sets there are fewer
 
 
@@ -129,6 +130,18 @@ class Evaluation:
     def _p_values(self) -> dict[Method, float]:
         """Those that were asked for: each is a simulation."""
         return {}
+
+    def observed_expected(self, method: Method) -> Interval:
+        """Observed over expected events of two classes."""
+        return observed_expected_of(*self.judged(method), design=self.design)
+
+    def shown_off(self, method: Method) -> tuple[str, ...]:
+        """What shows that a method is miscalibrated: 'p', and of two classes 'observed/expected'; () if nothing."""
+        found = ("p",) if self.calibration_p(method) < OFF else ()
+        if not self.is_binary:
+            return found
+        ratio = self.observed_expected(method)
+        return (*found, "observed/expected") if ratio.high < 1 or ratio.low > 1 else found
 
     def calibration_error(self, method: Method) -> float:
         """ECE (equal mass) of what is judged, a fraction."""
@@ -316,7 +329,7 @@ def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> 
             of_event, table = evaluation.judged(method), METRICS | EVENT_METRICS
             found |= {
                 "positive-ece": positive_ece_interval_of(*of_event, design=design),
-                "observed/expected": observed_expected_of(*of_event, design=design),
+                "observed/expected": evaluation.observed_expected(method),
                 "calibration-slope": calibration_slope_of(*of_event, design=design),
                 "calibration-intercept": calibration_intercept_of(*of_event, design=design),
             }

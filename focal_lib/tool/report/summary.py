@@ -15,9 +15,8 @@ from focal_lib.calibration.calibrators.focal_temperature import FocalTemperature
 from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.metrics.positive import observed_expected_of
-from focal_lib.tool.evaluation.comparison import Evaluation
-from focal_lib.tool.evaluation.recommendation import OFF, p_in_words
+from focal_lib.tool.evaluation.comparison import OFF, Evaluation
+from focal_lib.tool.evaluation.recommendation import p_in_words
 
 if TYPE_CHECKING:
     from focal_lib.tool.report.report import Report
@@ -170,10 +169,9 @@ def _larger_ece(report: Report) -> list[str]:
 
 def _still_off(report: Report) -> list[str]:
     """One sentence if the kept method is not calibrated, even if it is the best found."""
-    p = report.p_values[report.kept]
-    if not p < OFF:
+    e, p = report.evaluation, report.p_values[report.kept]
+    if not e.shown_off(report.kept):
         return []
-    e = report.evaluation
     what = f"the probability of class {e.event} is" if e.is_binary else "the confidence is"
     off = f"off{_side(report, report.kept)} ({p_in_words(p)})"
     if report.kept != report.advice.kept:
@@ -182,7 +180,7 @@ def _still_off(report: Report) -> list[str]:
         return [f"As given {what} {off}: no method that was tried is shown to gain enough."]
     moved = ""
     if e.is_binary:
-        before, after = (observed_expected_of(*e.judged(m), design=e.design).estimate for m in (AS_GIVEN, report.kept))
+        before, after = (e.observed_expected(m).estimate for m in (AS_GIVEN, report.kept))
         moved = f" Observed/expected goes from {before:.2f} to {after:.2f}."
     return [
         f"After it {what} {'' if e.is_binary else 'still '}{off}: the NLL is lower, but it is not calibrated.{moved}"
