@@ -200,13 +200,24 @@ class _Table:
         before, after = (100 * self.evaluation.calibration_error(one) for one in (reference, method))
         of = f" of class {self.evaluation.event}" if self.evaluation.is_binary else ""
         verb = "goes" if after <= before else "rises"
-        ece = f"the ECE{of} (equal mass) {verb} from {before:.2f} to {after:.2f} points"
-        return f"{than}{sure}; {ece}; {self.changes(method)}"
+        ece = f"the ECE{of} ({self.evaluation.bins}) {verb} from {before:.2f} to {after:.2f} points"
+        return f"{than}{sure}{self.without_zeros(method, reference)}; {ece}; {self.changes(method)}"
+
+    def without_zeros(self, method: Method, reference: Method) -> str:
+        """' (by 0.012, 3.1%, without the 4 labels ...)'; '' unless labels have probability 0 as given."""
+        scores = self.evaluation.scores
+        if reference != AS_GIVEN or self.evaluation.floor is None or not (none := self.evaluation.zeros).any():
+            return ""
+        design = self.evaluation.design.take(~none)
+        before, after = (design.mean(scores[one].log_loss[~none]) for one in (reference, method))
+        by = f"{'falls' if after <= before else 'rises'} by {abs(before - after):.3g} ({abs(1 - after / before):.1%})"
+        are = "label that has" if none.sum() == 1 else "labels that have"
+        return f" (without the {none.sum():,} {are} probability 0 as given the NLL {by})"
 
     def estimated(self, first: Method) -> str:
         """Why the simplest method is recommended, although no gain is shown."""
         gains, too_few = self.gains(first, AS_GIVEN), f"of {self.errors} errors, too few to tell"
-        falls = " and ".join(g.moves() for g in gains)
+        falls = " and ".join(g.moves() for g in gains) + self.without_zeros(first, AS_GIVEN)
         why = f"{'which is not shown' if gains[0].gain > 0 else too_few}, but it costs less than it may save"
         return f"by the estimates {falls}, {why}; {self.changes(first)}"
 

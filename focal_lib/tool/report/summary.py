@@ -26,7 +26,7 @@ _SEEN = 0.01  # of two ECEs in per cent: the last digit that is shown
 _FEW = 100  # samples to test on, or groups, below which a share is uncertain by 10 points and more
 _SHOWN = {"error (%)": "Error (%)", "adaptive-ece (%)": "ECE, equal mass (%)", "nll": "NLL"}
 _SHOWN_OF_EVENT = {
-    "positive-ece (%)": "ECE of class {event} (%)",
+    "positive-ece (%)": "ECE of class {event}, equal width (%)",
     "observed/expected": "Observed / expected {event}",
     "nll": "NLL",
 }
@@ -162,8 +162,8 @@ def _larger_ece(report: Report) -> list[str]:
     if not less:
         return []
     return [
-        f"Its ECE (equal mass, {own:.2f} %) is larger than {' and '.join(less)}: the advice goes by NLL and Brier "
-        "score, which reward telling the classes apart, too."
+        f"Its ECE ({report.evaluation.bins}, {own:.2f} %) is larger than {' and '.join(less)}: the advice "
+        "goes by NLL and Brier score, which reward telling the classes apart, too."
     ]
 
 
@@ -236,7 +236,10 @@ def describe_cautions(evaluation: Evaluation, methods: Collection[Method] | None
     for method, scores in evaluation.scores.items():
         none = int(np.isinf(scores.log_loss).sum())
         if none and method in shown:
-            found.append(f"{method.label}: {none:,} labels got probability 0, so the NLL is infinite.")
+            why = (
+                "" if method == AS_GIVEN else ", as of what it was fitted on no sample with such scores has that class"
+            )
+            found.append(f"{method.label}: {none:,} labels got probability 0{why}, so the NLL is infinite.")
     return found
 
 
