@@ -569,3 +569,24 @@ def test_why_an_nll_is_infinite_is_said(forest):
     found = calibrate(forest, "temperature,isotonic", given="probs", folds=5, resamples=5)
     said = next(note for note in found.notes if note.startswith("isotonic:"))
     assert "as of what it was fitted on no sample with such scores has that class, so the NLL is infinite" in said
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_diagrams_have_the_weights(classes):
+    """Events, or right answers, that count three times as much."""
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(1200, classes))
+    labels = (logits + rng.gumbel(size=(1200, classes))).argmax(1)
+    right = labels == 1 if classes == 2 else labels == logits.argmax(1)
+    found = calibrate((logits, labels), "temperature", resamples=5, folds=2, weights=np.where(right, 3.0, 1.0))
+    probability, observed = found.evaluation.judged(AS_GIVEN)
+    share = np.average(observed, weights=np.where(observed == 1, 3.0, 1.0))
+    assert share > observed.mean() + 0.1
+    alt = found.reliability_alt(AS_GIVEN)
+    assert f"{'observed' if classes == 2 else 'accuracy'} {share:.1%}" in alt
+    binning = "mass" if classes == 2 else "width"
+    weights = found.evaluation.design.weights
+    bins = reliability_bins_of(probability, observed, binning=binning, weights=weights)
+    top = found.reliability_diagrams([AS_GIVEN]).axes[0]
+    points = next(line for line in top.lines if line.get_marker() == "o").get_ydata()
+    np.testing.assert_allclose(points, bins.accuracy)
