@@ -13,6 +13,7 @@ import pandas as pd
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
+from focal_lib.calibration.calibrators.platt import PlattScaling
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.tool.evaluation.comparison import OFF, Evaluation
@@ -244,7 +245,9 @@ def describe_cautions(evaluation: Evaluation, methods: Collection[Method] | None
 
 
 def describe_fit(method: Method, fit: Calibrator) -> str:
-    """'temperature: T = 1.72.', 'vector.'"""
+    """'temperature: T = 1.72.', 'platt: slope 0.4, intercept -3.', 'vector.'"""
+    if isinstance(fit, PlattScaling):
+        return f"{method.label}: slope {fit.slope_:.3g}, intercept {fit.intercept_:.3g}."
     if not isinstance(fit, MappedCalibrator):
         return f"{method.label}."
     gamma = f", gamma = {fit.gamma_:.3g}" if fit.gamma_ else ""

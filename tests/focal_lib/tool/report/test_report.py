@@ -565,6 +565,12 @@ def test_the_ece_of_the_class_is_one_number_of_one_name(forest):
     assert "ECE of class 1, equal width (%)" in found.summary.table().index
 
 
+def test_what_is_kept_of_platt_scaling_has_its_numbers(forest):
+    found = calibrate(forest, "platt", given="probs", folds=5, resamples=5, keep="platt")
+    fit = found.calibrator
+    assert f"platt: slope {fit.slope_:.3g}, intercept {fit.intercept_:.3g}." in found.kept_in_words
+
+
 def test_why_an_nll_is_infinite_is_said(forest):
     found = calibrate(forest, "temperature,isotonic", given="probs", folds=5, resamples=5)
     said = next(note for note in found.notes if note.startswith("isotonic:"))
