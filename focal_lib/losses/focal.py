@@ -32,6 +32,9 @@ class FocalLoss(LabelProbabilityLoss):
             keeps it above 0.
         reduction, options: as `LogitLoss`: weight, alpha, ignore_index, label_smoothing.
 
+    In float32 log q has an absolute error of 6e-8, as `torch.log_softmax`: with gamma = 2 the loss of two classes is
+    right to 3 % up to a margin of 13, 60 % too large at 15, where it is 3e-20, and 0 from 17 on. Give float64 logits.
+
     Raises:
         ValueError: gamma negative, not finite, or a tensor that requires a gradient and is no parameter; as LogitLoss.
 

@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from focal_lib.metrics.bins import DEFAULT_BINS, Binning, Bins, reliability_bins_of
-from focal_lib.metrics.positive import checked_event
+from focal_lib.metrics.design import PLAIN, Design
+from focal_lib.metrics.positive import checked_design, checked_event
 from focal_lib.metrics.scores import checked_samples
 from focal_lib.plots.colours import ACCENTS
 from focal_lib.plots.style import WIDTH, put_legend_below
@@ -49,13 +50,25 @@ def _bands(top: Axes, below: Axes, bins: Bins) -> None:
     for confidence, count in zip(bins.confidence, bins.count, strict=True):
         height = count / bins.count.sum()
         below.annotate(
-            f"{count:,}", (confidence, height), (0, 2), textcoords="offset points", ha="center", fontsize=8, rotation=90
+            f"{count:,.0f}",
+            (confidence, height),
+            (0, 2),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+            rotation=90,
         )
     below.margins(y=0.6)
 
 
 def positive_reliability_diagram(
-    probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "mass", event: str = "event"
+    probs: Any,
+    labels: Any,
+    n_bins: int = DEFAULT_BINS,
+    *,
+    binning: Binning = "mass",
+    event: str = "event",
+    weights: Any = None,
 ) -> Figure:
     """Observed share of an event against its predicted probability by bin; counts of samples and events below.
 
@@ -67,6 +80,7 @@ def positive_reliability_diagram(
         labels: (n,) of 0 and 1, integers or truth values.
         binning: bins of equal 'mass' or of equal 'width'.
         event: name of the event, for the title.
+        weights: (n,), sample weights; counts are then sums of weights.
 
     Raises:
         ValueError: as metrics.positive_ece.
@@ -75,7 +89,8 @@ def positive_reliability_diagram(
     >>> fig.axes[0].get_ylabel(), fig.axes[1].get_xlabel()
     ('observed share', 'predicted probability')
     """
-    return event_panels({event: checked_event(probs, labels, "positive_reliability_diagram")}, n_bins, binning)
+    p, y = checked_event(probs, labels, "positive_reliability_diagram")
+    return event_panels({event: (p, y)}, n_bins, binning, checked_design(len(p), weights))
 
 
 def class_reliability_diagrams(
@@ -86,6 +101,7 @@ def class_reliability_diagrams(
     binning: Binning = "mass",
     names: Sequence[str] | None = None,
     classes: Sequence[int] | None = None,
+    weights: Any = None,
 ) -> Figure:
     """A `positive_reliability_diagram` of each class against the others.
 
@@ -94,6 +110,7 @@ def class_reliability_diagrams(
         labels: (n,) integers in 0 ... K-1.
         names: of the K classes; their numbers if None.
         classes: which to draw; if None the twelve with the most samples, in their order.
+        weights: (n,), sample weights, as `positive_reliability_diagram`.
 
     Raises:
         ValueError: as metrics.ece; names that are not K, classes that are not in 0 ... K-1.
@@ -113,7 +130,7 @@ def class_reliability_diagrams(
         raise ValueError(f"classes must be of 0 ... {samples.classes - 1}, at least one. Got {list(classes)}.")
     columns, truth = samples.gather(lambda p, y: (np.minimum(p[:, classes], 1).astype(np.float64), y))
     panels = {called[k]: (columns[:, i], (truth == k).astype(float)) for i, k in enumerate(classes)}
-    return event_panels(panels, n_bins, binning)
+    return event_panels(panels, n_bins, binning, checked_design(len(truth), weights))
 
 
 _MOST_PANELS, _PER_ROW, _CELLS = 12, 4, 40
@@ -121,8 +138,10 @@ _RARE = 0.05  # share of events, observed or expected, below which axes are loga
 _EMPTY: dict[str, Any] = {"color": ACCENTS[0], "marker": "o", "linestyle": "none", "markerfacecolor": "white"}
 
 
-def event_panels(panels: Mapping[str, tuple[np.ndarray, np.ndarray]], n_bins: int, binning: Binning) -> Figure:
-    """Panels of probabilities (n,) and outcomes (n,), each with its title."""
+def event_panels(
+    panels: Mapping[str, tuple[np.ndarray, np.ndarray]], n_bins: int, binning: Binning, design: Design = PLAIN
+) -> Figure:
+    """Panels of probabilities (n,) and outcomes (n,), each with its title; their samples have the design's weights."""
     columns, rows = min(_PER_ROW, len(panels)), -(-len(panels) // _PER_ROW)
     fig = plt.figure(figsize=(max(WIDTH if columns == 1 else 0, 3.4 * columns), 5.2 * rows), layout="constrained")
     grid = fig.add_gridspec(2 * rows, columns, height_ratios=[3, 1] * rows)
@@ -130,7 +149,8 @@ def event_panels(panels: Mapping[str, tuple[np.ndarray, np.ndarray]], n_bins: in
         row, column = divmod(i, columns)
         top = fig.add_subplot(grid[2 * row, column])
         below = fig.add_subplot(grid[2 * row + 1, column], sharex=top)
-        _event_panel(top, below, p, y, reliability_bins_of(p, y, n_bins, binning=binning))
+        own, p, y = design.counted(p, y)
+        _event_panel(top, below, p, y, reliability_bins_of(p, y, n_bins, binning=binning, weights=own.given), own)
         top.set_title(title)
         top.tick_params(labelbottom=False)
         below.set_xlabel("predicted probability")
@@ -143,11 +163,11 @@ def event_panels(panels: Mapping[str, tuple[np.ndarray, np.ndarray]], n_bins: in
     return fig
 
 
-def _event_panel(top: Axes, below: Axes, p: np.ndarray, y: np.ndarray, bins: Bins) -> None:
+def _event_panel(top: Axes, below: Axes, p: np.ndarray, y: np.ndarray, bins: Bins, design: Design) -> None:
     low, high = bins.consistency_together()
     most = min(1.0, 1.05 * max(float(np.quantile(p, 0.999)), bins.confidence.max(), bins.accuracy.max())) or 1.0
     least, share, cells = 0.0, bins.accuracy, np.linspace(0, most, _CELLS + 1).tolist()
-    if rare := min(p.mean(), y.mean()) < _RARE:
+    if rare := min(design.mean(p), design.mean(y)) < _RARE:
         none = 0.5 / bins.count.max()  # half an event in a bin, for bins without one
         least = max(0.7 * min(none, bins.confidence[bins.confidence > 0].min(initial=most)), 1e-9)
         share, cells = np.maximum(share, none), np.geomspace(least, most, _CELLS + 1).tolist()
@@ -161,10 +181,11 @@ def _event_panel(top: Axes, below: Axes, p: np.ndarray, y: np.ndarray, bins: Bin
         if empty.any():
             below.plot([], [], label="no event, drawn at half of one", **_EMPTY)
     top.set(xlim=(least, most), ylim=(least, most))
-    below.hist(np.clip(p, least, most), cells, color="0.6", label="samples", log=True)
+    shown, w = np.clip(p, least, most), np.ones(len(p)) if design.given is None else design.given
+    below.hist(shown, cells, weights=w, color="0.6", label="samples", log=True)
     if y.any():
-        below.hist(np.clip(p[y == 1], least, most), cells, color=ACCENTS[1], label="events", log=True)
-    below.set_ylim(bottom=0.7)
+        below.hist(shown[y == 1], cells, weights=w[y == 1], color=ACCENTS[1], label="events", log=True)
+    below.set_ylim(bottom=0.7 * min(1.0, float(w.min())))
 
 
 def landscape(

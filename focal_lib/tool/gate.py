@@ -24,13 +24,13 @@ import numpy as np
 from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.temperature import AsGiven, MappedCalibrator
-from focal_lib.calibration.logit_sets import LogitSet, slices_of
+from focal_lib.calibration.logit_sets import LogitSet, row_numbers, slices_of
 from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of
 from focal_lib.metrics.intervals import Interval
-from focal_lib.metrics.positive import observed_expected_of, positive_ece_interval_of
+from focal_lib.metrics.positive import CLIP, event_count, observed_expected_of, positive_ece_interval_of
 from focal_lib.tool.evaluation.repeats import group_copies
 from focal_lib.tool.evaluation.scoring import event, top_labels
 from focal_lib.tool.evaluation.slices import ALL, together
@@ -56,6 +56,8 @@ _OF_EVENT = {"positive-ece": positive_ece_interval_of, "observed-expected": _rel
 INTERVALS: dict[str, Callable[..., Interval]] = _TOP_LABEL | _OF_EVENT
 UNIT = "per cent"  # of errors, intervals and limits in a Check; the option --max-ece and `limit` are fractions
 _SHOWN = 10  # slices in a sentence
+_EVENTS = 10  # with which a ratio of events is known to about a factor of two
+_DECIMALS = 9  # by which rows of logits that differ by a constant are compared
 
 
 class Outcome(IntEnum):
@@ -248,6 +250,7 @@ def check(
         if metric == "positive-ece" and rarer <= limit and whole.high <= 100 * limit and not parts:
             words = _too_coarse(100 * limit, 100 * rarer, what, whole)
         words += _of_event(*values, design, level)
+    words += _cannot_tell(test, values, of_event, design)
     if calibrator is not None:
         words += " After the calibrator: this holds for new samples only if these are others than it was fitted on."
     if outcome == Outcome.PASS and test.groups is not None:
@@ -275,11 +278,13 @@ def _rarer(outcome: np.ndarray, design: Design) -> float:
 
 
 def _too_coarse(limit: float, rarer: float, what: str, whole: Part) -> str:
-    return (
-        f"Investigate: the limit, {limit:g} per cent, is above the share of the rarer outcome, {rarer:.3g} per cent: a "
-        f"model that never expects it would keep it. Set a lower one, or judge --metric observed-expected. {what} "
-        f"{whole.words}."
+    why = (
+        f"the limit, {limit:g} per cent, is above the share of the rarer outcome, {rarer:.3g} per cent: a model that "
+        "never expects it would keep it. Set a lower one, or judge --metric observed-expected"
     )
+    if rarer == 0:
+        why = "one outcome did not come, so that a model that never expects it would keep every limit"
+    return f"Investigate: {why}. {what} {whole.words}."
 
 
 def _of_event(p: np.ndarray, y: np.ndarray, design: Design, level: float) -> str:
@@ -292,6 +297,24 @@ def _of_event(p: np.ndarray, y: np.ndarray, design: Design, level: float) -> str
     side = f": its probabilities are {side}" if side else ""
     span = "" if np.isnan(ratio.high) else f", interval {ratio.low:.2f} to {ratio.high:.2f}"
     return f" Expected {expected:.3g} per cent, observed {observed:.3g}; O/E {ratio.estimate:.2f}{span}{side}."
+
+
+def _cannot_tell(data: LogitSet, values: tuple[np.ndarray, np.ndarray], of_event: bool, design: Design) -> str:
+    """What no limit finds: samples of one class only, and scores that are all equal."""
+    found, (p, y) = "", values
+    if of_event and y.min() == y.max():
+        rarer, most = 1 - p if y[0] else p, event_count(p, y, level=0.95, design=design)
+        end = len(y) - most.low if y[0] else most.high  # of the expected number of the outcome that did not come
+        shares = [share for share in (design.mean(rarer), end / len(y)) if share > CLIP]
+        enough = f": about {math.ceil(_EVENTS / min(shares)):,} or more" if shares else ""
+        found += (
+            f" All {len(y):,} samples are {'events' if y[0] else 'without the event'}: they bound its share, and "
+            f"cannot tell whether samples with higher scores have it more often. Check samples with at least "
+            f"{_EVENTS} of the rarer outcome{enough}."
+        )
+    if np.ptp(p) == 0 and (of_event or np.ptp(row_numbers(data, _DECIMALS)) == 0):
+        found += " All scores are equal: calibrated or not, they rank no sample above another."
+    return found
 
 
 def _of_another_model(calibrator: Calibrator, data: LogitSet) -> list[str]:

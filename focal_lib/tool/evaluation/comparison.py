@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.logit_sets import LogitSet, in_order, raise_zeros, slices_of
+from focal_lib.calibration.logit_sets import NOTHING, LogitSet, in_order, raise_zeros, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
-from focal_lib.metrics.bins import adaptive_ece_of
+from focal_lib.metrics.bins import adaptive_ece_of, ece_of
 from focal_lib.metrics.by_name import EVENT_METRICS, METRICS
 from focal_lib.metrics.calibration_slope import calibration_intercept_of, calibration_slope_of
 from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_over_groups
@@ -34,6 +34,7 @@ from focal_lib.tool.evaluation.possible_labels import PossibleLabels
 from focal_lib.tool.evaluation.scoring import Scored, event, score
 
 PROPER: dict[str, Callable[[SampleScores], np.ndarray]] = {"nll": lambda s: s.log_loss, "brier": lambda s: s.brier}
+OFF = 0.05  # size of the test of calibration
 _DRAWN = 4e8  # samples that all resamples of one statistic may have together: of large test sets there are fewer
 
 
@@ -107,6 +108,16 @@ class Evaluation:
         """What `judged` found of two classes."""
         return {}
 
+    @property
+    def floor(self) -> float | None:
+        """What the fits read a probability of 0 as; None: as it stands."""
+        return next((data.floor for _, data in self.parts if data.floor is not None), None)
+
+    @property
+    def zeros(self) -> np.ndarray:
+        """Which test samples have a label of probability 0 as given, (n,)."""
+        return self.scores[AS_GIVEN].log_loss >= -NOTHING
+
     @functools.cached_property
     def event(self) -> str:
         """Name of class 1 of two: '1' unless there are names."""
@@ -130,9 +141,27 @@ class Evaluation:
         """Those that were asked for: each is a simulation."""
         return {}
 
+    def observed_expected(self, method: Method) -> Interval:
+        """Observed over expected events of two classes."""
+        return observed_expected_of(*self.judged(method), design=self.design)
+
+    def shown_off(self, method: Method) -> tuple[str, ...]:
+        """What shows that a method is miscalibrated: 'p', and of two classes 'observed/expected'; () if nothing."""
+        found = ("p",) if self.calibration_p(method) < OFF else ()
+        if not self.is_binary:
+            return found
+        ratio = self.observed_expected(method)
+        return (*found, "observed/expected") if ratio.high < 1 or ratio.low > 1 else found
+
+    @property
+    def bins(self) -> str:
+        """Bins of the ECE that tables and sentences show: as of the class, else as of the confidence."""
+        return "equal width" if self.is_binary else "equal mass"
+
     def calibration_error(self, method: Method) -> float:
-        """ECE (equal mass) of what is judged, a fraction."""
-        return adaptive_ece_of(*self.judged(method), weights=self.design.given)
+        """ECE of what is judged, in these bins, a fraction."""
+        of = ece_of if self.is_binary else adaptive_ece_of
+        return of(*self.judged(method), weights=self.design.given)
 
     def adaptive_ece(self, method: Method) -> float:
         """ECE (equal mass) of a method, a fraction."""
@@ -287,8 +316,8 @@ def _together(scores: SampleScores, design: Design) -> float:
 def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
     """Value, 95 % interval and kind of interval for each method and metric, in the units of METRICS.
 
-    Sample weights apply. Two classes have the metrics of the probability of class 1, too. `debiased` is an estimate
-    with less bias for a binned error, else the value.
+    Sample weights apply. Two classes have the metrics of the probability of class 1, too; slope and intercept as given
+    read a probability of 0 as the fits do. `debiased` is an estimate with less bias for a binned error, else the value.
 
     The interval of the error is exact binomial. Those of NLL and Brier score are percentile bootstrap, widened to the
     means of all labels that the samples do not contradict (possible_labels). Those of the binned errors invert a
@@ -314,17 +343,23 @@ def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> 
         table = METRICS
         if evaluation.is_binary:
             of_event, table = evaluation.judged(method), METRICS | EVENT_METRICS
+            of_odds = _as_fitted(of_event[0], evaluation.floor if method == AS_GIVEN else None), of_event[1]
             found |= {
                 "positive-ece": positive_ece_interval_of(*of_event, design=design),
-                "observed/expected": observed_expected_of(*of_event, design=design),
-                "calibration-slope": calibration_slope_of(*of_event, design=design),
-                "calibration-intercept": calibration_intercept_of(*of_event, design=design),
+                "observed/expected": evaluation.observed_expected(method),
+                "calibration-slope": calibration_slope_of(*of_odds, design=design),
+                "calibration-intercept": calibration_intercept_of(*of_odds, design=design),
             }
         for name, metric in table.items():
             i = found[name].scaled(metric.unit)
             debiased = i.estimate if i.debiased is None else i.debiased
             rows.append((*method, name, i.estimate, i.low, i.high, _kind(i, design, evaluation.n_test), debiased))
     return pd.DataFrame(rows, columns=["method", "objective", "metric", "value", "low", "high", "interval", "debiased"])
+
+
+def _as_fitted(p: np.ndarray, floor: float | None) -> np.ndarray:
+    """Probabilities (n,) of class 1 of two, those of 0 and 1 with the odds that the fits read (raise_zeros)."""
+    return p if floor is None else np.clip(p, floor / (1 + floor), 1 / (1 + floor))
 
 
 def _kind(found: Interval, design: Design, n: int) -> str:

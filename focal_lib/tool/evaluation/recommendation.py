@@ -5,7 +5,9 @@ without it where it is. So a temperature is the default. The logits as given are
 NLL of the held-out samples, and these hold enough errors to tell. A richer method is recommended if by the lower end
 of the simultaneous interval it gains a relevant amount of the NLL or Brier score over that, and loses in neither by
 the estimates. Then a method that is shown to be miscalibrated gives way to one that is not, where that costs nothing by
-the estimates, of enough errors. An ECE does not decide: a constant prediction can have an ECE of 0.
+the estimates, of enough errors. Of two classes it is shown by observed/expected, too: a temperature, which draws rare
+events towards 1/2, can lower the NLL and promise too many. There it is enough that no score is shown to be larger. An
+ECE does not decide: a constant prediction can have an ECE of 0.
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.tool.evaluation.comparison import PROPER, Evaluation
 
 RELEVANT = 0.005  # share of the reference's score
-OFF = 0.05  # size of the test of calibration
 _ERRORS = 10  # samples, or groups, with an error: with fewer, estimates do not decide against a temperature
 _NAMES = {"nll": "NLL", "brier": "Brier score"}
 
@@ -150,25 +151,47 @@ class _Table:
         return int(wrong.sum()) if groups is None else len(np.unique(groups[wrong]))
 
     def calibrated_instead(self, kept: Method, methods: list[Method]) -> Advice | None:
-        """Another method that is not shown to be off where the kept one is, if both its scores are no larger.
+        """Another method of which less is shown to be off than of the kept one, at no cost that is seen.
 
         None where there are too few errors for either score to tell.
         """
-        if self.errors < _ERRORS or not (p := self.evaluation.calibration_p(kept)) < OFF:
+        if self.errors < _ERRORS or not (of_kept := self.evaluation.shown_off(kept)):
             return None
-        scores, mean = self.evaluation.scores, self.evaluation.design.mean
-        value = {m: [mean(of(scores[m])) for of in PROPER.values()] for m in methods}
-        no_worse = [m for m in methods if m != kept and all(a <= b for a, b in zip(value[m], value[kept], strict=True))]
-        for method in sorted(no_worse, key=lambda m: value[m][0]):
-            if (own := self.evaluation.calibration_p(method)) >= OFF:
-                use = "Leave the logits as they are" if method == AS_GIVEN else f"Use {method.label}"
-                words = (
-                    f"{use} rather than {kept.label}: of that it is shown that the probabilities are off "
-                    f"({p_in_words(p)}), of this not ({p_in_words(own)}), and by the estimates neither NLL nor Brier "
-                    f"score is larger; {self.changes(method)}."
-                )
-                return Advice(None if method == AS_GIVEN else method, words)
-        return None
+        off = {m: self.evaluation.shown_off(m) for m in methods if m != kept and self.costs_nothing(m, kept)}
+        fewest = min((len(own) for own in off.values()), default=len(of_kept))
+        if fewest >= len(of_kept):
+            return None
+        mean, scores = self.evaluation.design.mean, self.evaluation.scores
+        method = min((m for m in off if len(off[m]) == fewest), key=lambda m: mean(scores[m].log_loss))
+        use = "Leave the logits as they are" if method == AS_GIVEN else f"Use {method.label}"
+        cost = "by the estimates neither NLL nor Brier score is larger"
+        if self.evaluation.is_binary:
+            cost = "neither NLL nor Brier score is shown to be larger"
+        words = (
+            f"{use} rather than {kept.label}: of that it is shown that the probabilities are off "
+            f"({self.in_words(kept)}), of this {'less' if fewest else 'not'} ({self.in_words(method)}), and {cost}; "
+            f"{self.changes(method)}."
+        )
+        return Advice(None if method == AS_GIVEN else method, words)
+
+    def costs_nothing(self, method: Method, kept: Method) -> bool:
+        """Whether neither score is larger than the kept method's: by the estimates, of two classes by the interval."""
+        design, scores = self.evaluation.design, self.evaluation.scores
+        pairs = [(of(scores[method]), of(scores[kept])) for of in PROPER.values()]
+        if all(design.mean(own) <= design.mean(of_kept) for own, of_kept in pairs):
+            return True
+        finite = all(np.isfinite(own).all() and np.isfinite(of_kept).all() for own, of_kept in pairs)
+        if not (self.evaluation.is_binary and finite):
+            return False
+        return all(design.mean_interval(own - of_kept).low <= 0 for own, of_kept in pairs)
+
+    def in_words(self, method: Method) -> str:
+        """'p = 0.03', of two classes 'p = 0.03, observed/expected 0.92 [0.87, 0.97]'."""
+        p = p_in_words(self.evaluation.calibration_p(method))
+        if not self.evaluation.is_binary:
+            return p
+        ratio = self.evaluation.observed_expected(method)
+        return f"{p}, observed/expected {ratio.estimate:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
 
     def found(self, method: Method, reference: Method) -> str:
         """'the NLL falls by 0.12 (31.2%), with 95 % by at least 0.1 (26.0%) and ...; the ECE goes from ...; ...'."""
@@ -177,13 +200,24 @@ class _Table:
         before, after = (100 * self.evaluation.calibration_error(one) for one in (reference, method))
         of = f" of class {self.evaluation.event}" if self.evaluation.is_binary else ""
         verb = "goes" if after <= before else "rises"
-        ece = f"the ECE{of} (equal mass) {verb} from {before:.2f} to {after:.2f} points"
-        return f"{than}{sure}; {ece}; {self.changes(method)}"
+        ece = f"the ECE{of} ({self.evaluation.bins}) {verb} from {before:.2f} to {after:.2f} points"
+        return f"{than}{sure}{self.without_zeros(method, reference)}; {ece}; {self.changes(method)}"
+
+    def without_zeros(self, method: Method, reference: Method) -> str:
+        """' (by 0.012, 3.1%, without the 4 labels ...)'; '' unless labels have probability 0 as given."""
+        scores = self.evaluation.scores
+        if reference != AS_GIVEN or self.evaluation.floor is None or not (none := self.evaluation.zeros).any():
+            return ""
+        design = self.evaluation.design.take(~none)
+        before, after = (design.mean(scores[one].log_loss[~none]) for one in (reference, method))
+        by = f"{'falls' if after <= before else 'rises'} by {abs(before - after):.3g} ({abs(1 - after / before):.1%})"
+        are = "label that has" if none.sum() == 1 else "labels that have"
+        return f" (without the {none.sum():,} {are} probability 0 as given the NLL {by})"
 
     def estimated(self, first: Method) -> str:
         """Why the simplest method is recommended, although no gain is shown."""
         gains, too_few = self.gains(first, AS_GIVEN), f"of {self.errors} errors, too few to tell"
-        falls = " and ".join(g.moves() for g in gains)
+        falls = " and ".join(g.moves() for g in gains) + self.without_zeros(first, AS_GIVEN)
         why = f"{'which is not shown' if gains[0].gain > 0 else too_few}, but it costs less than it may save"
         return f"by the estimates {falls}, {why}; {self.changes(first)}"
 

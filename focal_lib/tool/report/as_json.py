@@ -49,7 +49,7 @@ def report_as_json(report: Report) -> str:
         "metrics": rows_of(report.metrics),
         "differences": rows_of(report.differences),
         "reliability": [
-            {**_named(method), "bins": "equal width", **_bins_of(scores)}
+            {**_named(method), "bins": "equal width", **_bins_of(scores, evaluation.design.given)}
             for method, scores in evaluation.scores.items()
         ],
         "slices": [] if report.slices is None else rows_of(report.slices),
@@ -102,9 +102,9 @@ def _numbers_of(fit: Any) -> dict[str, float]:
     return {name: float(value) for name, value in numbers.items() if isinstance(value, float | np.floating)}
 
 
-def _bins_of(scores: SampleScores) -> dict[str, np.ndarray]:
+def _bins_of(scores: SampleScores, weights: np.ndarray | None) -> dict[str, np.ndarray]:
     """Non-empty bins; low and high are the diagram's bands, simultaneous at 95 %."""
-    bins = reliability_bins_of(scores.confidence, scores.correct)
+    bins = reliability_bins_of(scores.confidence, scores.correct, weights=weights)
     low, high = bins.consistency_together()
     found = {"count": bins.count, "confidence": bins.confidence, "accuracy": bins.accuracy}
     return found | {"low if calibrated": low, "high if calibrated": high}

@@ -52,9 +52,11 @@ def reliability_diagrams(report: Report, methods: Iterable[Method] | None = None
     methods = report.compared if methods is None else tuple(methods)
     if report.evaluation.is_binary:
         with _drawing() as plots:
-            return plots.event_panels({m.label: report.evaluation.judged(m) for m in methods}, DEFAULT_BINS, "mass")
+            judged = {m.label: report.evaluation.judged(m) for m in methods}
+            return plots.event_panels(judged, DEFAULT_BINS, "mass", report.evaluation.design)
+    weights = report.evaluation.design.given
     shown = {m.label: report.evaluation.scores[m] for m in methods}
-    bins = {name: reliability_bins_of(scores.confidence, scores.correct) for name, scores in shown.items()}
+    bins = {name: reliability_bins_of(s.confidence, s.correct, weights=weights) for name, s in shown.items()}
     with _drawing() as plots:
         return plots.reliability_diagrams(bins, bands=True)
 
@@ -79,19 +81,21 @@ def reliability_caption(report: Report) -> str:
 
 def reliability_alt(report: Report, method: Method) -> str:
     """Text alternative of the method's diagram."""
-    values = report.evaluation.judged(method)
-    bins = reliability_bins_of(*values, binning="mass" if report.evaluation.is_binary else "width")
-    far, probability, observed = int(np.abs(bins.gap).argmax()), *(float(each.mean()) for each in values)
+    values, design = report.evaluation.judged(method), report.evaluation.design
+    bins = reliability_bins_of(
+        *values, binning="mass" if report.evaluation.is_binary else "width", weights=design.given
+    )
+    far, probability, observed = int(np.abs(bins.gap).argmax()), *(design.mean(each) for each in values)
     if report.evaluation.is_binary:
         return (
             f"Reliability diagram {name_of(method)}: mean probability of class {report.evaluation.event} "
             f"{probability:.1%}, observed {observed:.1%}; the largest gap of a bin is at probability "
-            f"{bins.confidence[far]:.1%}, where {bins.accuracy[far]:.1%} of {bins.count[far]:,} samples are of it."
+            f"{bins.confidence[far]:.1%}, where {bins.accuracy[far]:.1%} of {bins.count[far]:,.0f} samples are of it."
         )
     return (
         f"Reliability diagram {name_of(method)}: mean confidence {probability:.1%}, accuracy "
         f"{observed:.1%}; the largest gap of a bin is at confidence {bins.confidence[far]:.1%}, where "
-        f"{bins.accuracy[far]:.1%} of {bins.count[far]:,} predictions are right."
+        f"{bins.accuracy[far]:.1%} of {bins.count[far]:,.0f} predictions are right."
     )
 
 

@@ -20,7 +20,7 @@ _SHOWN = {"error": "Error", "nll": "NLL", "brier": "Brier score", "ece": "ECE", 
 _SHOWN_OF_EVENT = {
     "nll": "NLL",
     "brier": "Brier score, sum over both classes",
-    "positive-ece": "ECE of class {event}",
+    "positive-ece": "ECE of class {event}, equal width",
     "observed/expected": "Observed / expected {event}",
 }
 

@@ -199,7 +199,8 @@ def _with_floor(sets: Sets) -> Sets:
     floor, count = floor_of_zeros(sets[first].logits)
     if floor is None:
         return sets
-    note = f"{count:,} of {len(sets[first]):,} samples have a probability of 0, which the fits read as {floor:.2g}."
+    readers = "the fits, and slope and intercept," if sets[first].is_binary else "the fits"
+    note = f"{count:,} of {len(sets[first]):,} samples have a probability of 0, which {readers} read as {floor:.2g}."
     floored = {name: replace(own, floor=floor) for name, own in sets.items()}
     return floored | {first: replace(floored[first], notes=(*floored[first].notes, note))}
 

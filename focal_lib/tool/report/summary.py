@@ -13,11 +13,11 @@ import pandas as pd
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
+from focal_lib.calibration.calibrators.platt import PlattScaling
 from focal_lib.calibration.calibrators.temperature import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.metrics.positive import observed_expected_of
-from focal_lib.tool.evaluation.comparison import Evaluation
-from focal_lib.tool.evaluation.recommendation import OFF, p_in_words
+from focal_lib.tool.evaluation.comparison import OFF, Evaluation
+from focal_lib.tool.evaluation.recommendation import p_in_words
 
 if TYPE_CHECKING:
     from focal_lib.tool.report.report import Report
@@ -27,7 +27,7 @@ _SEEN = 0.01  # of two ECEs in per cent: the last digit that is shown
 _FEW = 100  # samples to test on, or groups, below which a share is uncertain by 10 points and more
 _SHOWN = {"error (%)": "Error (%)", "adaptive-ece (%)": "ECE, equal mass (%)", "nll": "NLL"}
 _SHOWN_OF_EVENT = {
-    "positive-ece (%)": "ECE of class {event} (%)",
+    "positive-ece (%)": "ECE of class {event}, equal width (%)",
     "observed/expected": "Observed / expected {event}",
     "nll": "NLL",
 }
@@ -163,17 +163,16 @@ def _larger_ece(report: Report) -> list[str]:
     if not less:
         return []
     return [
-        f"Its ECE (equal mass, {own:.2f} %) is larger than {' and '.join(less)}: the advice goes by NLL and Brier "
-        "score, which reward telling the classes apart, too."
+        f"Its ECE ({report.evaluation.bins}, {own:.2f} %) is larger than {' and '.join(less)}: the advice "
+        "goes by NLL and Brier score, which reward telling the classes apart, too."
     ]
 
 
 def _still_off(report: Report) -> list[str]:
     """One sentence if the kept method is not calibrated, even if it is the best found."""
-    p = report.p_values[report.kept]
-    if not p < OFF:
+    e, p = report.evaluation, report.p_values[report.kept]
+    if not e.shown_off(report.kept):
         return []
-    e = report.evaluation
     what = f"the probability of class {e.event} is" if e.is_binary else "the confidence is"
     off = f"off{_side(report, report.kept)} ({p_in_words(p)})"
     if report.kept != report.advice.kept:
@@ -182,7 +181,7 @@ def _still_off(report: Report) -> list[str]:
         return [f"As given {what} {off}: no method that was tried is shown to gain enough."]
     moved = ""
     if e.is_binary:
-        before, after = (observed_expected_of(*e.judged(m), design=e.design).estimate for m in (AS_GIVEN, report.kept))
+        before, after = (e.observed_expected(m).estimate for m in (AS_GIVEN, report.kept))
         moved = f" Observed/expected goes from {before:.2f} to {after:.2f}."
     return [
         f"After it {what} {'' if e.is_binary else 'still '}{off}: the NLL is lower, but it is not calibrated.{moved}"
@@ -238,12 +237,17 @@ def describe_cautions(evaluation: Evaluation, methods: Collection[Method] | None
     for method, scores in evaluation.scores.items():
         none = int(np.isinf(scores.log_loss).sum())
         if none and method in shown:
-            found.append(f"{method.label}: {none:,} labels got probability 0, so the NLL is infinite.")
+            why = (
+                "" if method == AS_GIVEN else ", as of what it was fitted on no sample with such scores has that class"
+            )
+            found.append(f"{method.label}: {none:,} labels got probability 0{why}, so the NLL is infinite.")
     return found
 
 
 def describe_fit(method: Method, fit: Calibrator) -> str:
-    """'temperature: T = 1.72.', 'vector.'"""
+    """'temperature: T = 1.72.', 'platt: slope 0.4, intercept -3.', 'vector.'"""
+    if isinstance(fit, PlattScaling):
+        return f"{method.label}: slope {fit.slope_:.3g}, intercept {fit.intercept_:.3g}."
     if not isinstance(fit, MappedCalibrator):
         return f"{method.label}."
     gamma = f", gamma = {fit.gamma_:.3g}" if fit.gamma_ else ""

@@ -17,8 +17,8 @@ from scipy import special
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build_with_prior, not_of
 from focal_lib.metrics.intervals import exact_binomial_ends, t_interval_if_any
-from focal_lib.tool.evaluation.comparison import Evaluation, cross_fit, differences
-from focal_lib.tool.evaluation.recommendation import OFF, RELEVANT, advise
+from focal_lib.tool.evaluation.comparison import OFF, Evaluation, cross_fit, differences
+from focal_lib.tool.evaluation.recommendation import RELEVANT, advise
 from reproduction.studies.advice.populations import Population, rng_of
 
 FOLDS = 5

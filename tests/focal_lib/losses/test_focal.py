@@ -139,3 +139,17 @@ def test_in_forty_digits(loss, gamma_of, lam):
 def test_bad_arguments(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_what_is_said_of_float32_is_so():
+    """Of log_softmax's rounding near probability 1; the loss of float64 logits is exact: (e^-m / (1 + e^-m))^2 ..."""
+    loss = FocalLoss(2.0, reduction="none")
+    margin = torch.arange(0, 41) / 2
+    pairs, ones = torch.stack([torch.zeros_like(margin), margin], 1), torch.ones(41, dtype=torch.int64)
+    m = margin.double()
+    exact = (torch.exp(-m) / (1 + torch.exp(-m))) ** 2 * torch.log1p(torch.exp(-m))
+    off = loss(pairs, ones).double() / exact - 1
+    assert off[m <= 13].abs().max() < 0.03
+    assert float(off[m == 15]) == pytest.approx(0.6, abs=0.1)
+    assert (off[m >= 17] == -1).all()
+    torch.testing.assert_close(loss(pairs.double(), ones)[m <= 17], exact[m <= 17], rtol=1e-7, atol=0)

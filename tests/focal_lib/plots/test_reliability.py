@@ -99,3 +99,31 @@ def test_each_class_has_a_panel():
         class_reliability_diagrams(probs, labels, names=["a", "b"])
     with pytest.raises(ValueError, match=r"classes must be of 0 ... 13, at least one. Got \[14\]"):
         class_reliability_diagrams(probs, labels, classes=[14])
+
+
+def drawn(fig):
+    """Points, band and histograms of each panel."""
+    tops, belows = fig.axes[::2], fig.axes[1::2]
+    heights = [[patch.get_height() for patch in below.patches] for below in belows]
+    return [points_of(top) for top in tops], heights
+
+
+@pytest.mark.parametrize("draw", [positive_reliability_diagram, class_reliability_diagrams])
+def test_weights_count_as_copies_do(draw):
+    """Whole weights are repeated samples; 0 is none; their scale does not matter for the points."""
+    rng = np.random.default_rng(2)
+    p = rng.random(300)
+    y, weights = (rng.random(300) < p).astype(int), rng.integers(0, 4, 300)
+    probs = np.stack([1 - p, p], 1)
+    points, heights = drawn(draw(probs, y, 5, binning="width", weights=weights))
+    copies, counted = drawn(draw(np.repeat(probs, weights, 0), np.repeat(y, weights), 5, binning="width"))
+    for own, of_copies in zip(points, copies, strict=True):
+        np.testing.assert_allclose(own, of_copies, rtol=1e-9)
+    scale = np.sum(counted) / np.sum(heights)
+    np.testing.assert_allclose(scale * np.concatenate(heights), np.concatenate(counted), rtol=1e-9)
+    plain = drawn(draw(probs, y, 5, binning="width"))[0]
+    assert any(
+        own.shape != other.shape or not np.allclose(own, other) for own, other in zip(points, plain, strict=True)
+    )
+    with pytest.raises(ValueError, match="weights"):
+        draw(probs, y, weights=-weights)

@@ -1,6 +1,7 @@
 """Pass, fail or investigate: never passed where the interval does not say so, or where nothing ran."""
 
 import json
+import math
 from xml.etree import ElementTree
 
 import numpy as np
@@ -315,5 +316,31 @@ def test_probabilities_that_are_all_0(tmp_path):
     labels = (np.arange(500) < 5).astype(int)
     found = check((np.zeros(500), labels), 0.2, metric="observed-expected", given="probs", force=True)
     assert found.outcome == Outcome.FAIL
-    assert found.words.endswith("Expected 0 per cent, observed 1.")
+    assert "Expected 0 per cent, observed 1." in found.words
     assert json.loads(found.to_json())["value"] is None
+
+
+# --- what passes and tells nothing ----------------------------------------------------------
+
+
+def test_scores_that_are_all_equal_rank_nothing():
+    """The share of the class for every sample is calibrated, and no use."""
+    same = check((np.full(2000, 0.3), [1] * 600 + [0] * 1400), 0.05, given="probs")
+    assert same.outcome == Outcome.PASS
+    assert same.words.endswith("All scores are equal: calibrated or not, they rank no sample above another.")
+    three = np.tile([0.2, 0.3, 0.5], (1000, 1)), np.repeat([0, 1, 2], [200, 300, 500])
+    assert "they rank no sample above another" in check(three, 0.05, given="probs").words
+    turned = np.where(np.arange(1000)[:, None] % 2, [0.3, 0.2, 0.5], [0.2, 0.3, 0.5]), three[1]
+    assert "rank no sample" not in check(turned, 0.05, given="probs", force=True).words
+
+
+@pytest.mark.parametrize("event", [0, 1])
+def test_samples_of_one_outcome_say_what_they_cannot_tell(event):
+    """No event of 2,000: its share is at most 3.69 / 2,000 (Garwood 1936), so 10 of them take 5,427 samples."""
+    rare = np.random.default_rng(0).beta(1, 200, 2000)
+    found = check((1 - rare if event else rare, np.full(2000, event)), 0.05, given="probs")
+    assert found.outcome == Outcome.INVESTIGATE
+    assert "one outcome did not come" in found.words
+    assert f"samples are {'events' if event else 'without the event'}: they bound its share" in found.words
+    assert "with at least 10 of the rarer outcome: about 5,427 or more." in found.words
+    assert math.ceil(10 / (-math.log(0.025) / 2000)) == pytest.approx(5427, abs=10)

@@ -212,7 +212,8 @@ def test_zeros_among_the_votes_of_a_forest_decide_no_fit(tmp_path):
     votes, labels = random.binomial(200, true**1.3) / 200, (random.random(6_000) < true).astype(int)
     assert labels[votes == 0].sum() == 14
     report = calibrate((votes, labels), "temperature,platt", given="probs", resamples=50)
-    read = f"{(votes == 0).sum():,} of 6,000 samples have a probability of 0, which the fits read as 0.0025."
+    readers = "the fits, and slope and intercept,"
+    read = f"{(votes == 0).sum():,} of 6,000 samples have a probability of 0, which {readers} read as 0.0025."
     assert read in report.notes
     given = report.metrics.query("method == 'as given'").set_index("metric")["value"]
     assert given["observed/expected"] == pytest.approx(labels.sum() / votes.sum())

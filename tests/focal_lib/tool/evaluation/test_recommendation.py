@@ -5,18 +5,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, Method, build, build_with_prior, installed
 from focal_lib.metrics.scores import SampleScores
 from focal_lib.theory.maps import focal_log_probs
-from focal_lib.tool.evaluation.comparison import Evaluation, differences, hold_out
+from focal_lib.tool.evaluation.comparison import Evaluation, cross_fit, differences, hold_out
 from focal_lib.tool.evaluation.recommendation import advise
 from focal_lib.tool.report.summary import describe_cautions, describe_fits, describe_theory
 from reproduction.studies.advice.populations import made_up_population, population_with_gain
 
-FOCAL, VECTOR = Method("focal-temperature", "nll"), Method("vector", "nll")
+FOCAL, VECTOR, PLATT = (Method(name, "nll") for name in ("focal-temperature", "vector", "platt"))
 BY_ECE = Method("focal-temperature", "adaptive-ece")
 BY_NLL = TEMPERATURE, FOCAL, VECTOR  # quick to fit
 
@@ -100,6 +100,41 @@ def test_what_is_not_shown_to_be_off_is_kept_rather_than_what_is(draw_logits):
         correct = (np.arange(len(given.correct)) >= errors).astype(float)
         few = replace(evaluation, scores={**evaluation.scores, AS_GIVEN: replace(given, correct=correct)})
         assert advise(few, table, relevant=0.5).method == kept
+
+
+def balanced_by_weights(n, seed):
+    """As many events as expected, one of ten; probabilities too extreme: a temperature would promise too many."""
+    rng = np.random.default_rng(seed)
+    odds = rng.normal(-2.7, 1.2, n)
+    said = 1.7 * odds + 1.12
+    labels = (rng.random(n) < expit(odds)).astype(int)
+    return LogitSet(np.stack([np.zeros(n), said], 1), labels)
+
+
+def test_of_two_classes_what_promises_too_many_events_gives_way_to_what_does_not():
+    data = balanced_by_weights(4000, 1)
+    evaluation = cross_fit(data, {method: build_with_prior(method) for method in (TEMPERATURE, PLATT)})
+    ratio = {method: evaluation.observed_expected(method) for method in evaluation.scores}
+    assert ratio[AS_GIVEN].low < 1 < ratio[AS_GIVEN].high
+    assert ratio[TEMPERATURE].high < 1
+    assert ratio[PLATT].estimate == pytest.approx(1, abs=0.01)
+    advice = advise(evaluation, differences(evaluation), relevant=0.5)  # no gain is large enough to decide
+    assert advice.method == PLATT
+    assert "of that it is shown that the probabilities are off" in advice.words
+    assert "neither NLL nor Brier score is shown to be larger" in advice.words
+    worse = evaluation.scores[PLATT]
+    costly = {**evaluation.scores, PLATT: replace(worse, log_loss=worse.log_loss + 0.1)}
+    assert advise(replace(evaluation, scores=costly), differences(evaluation), relevant=0.5).method == TEMPERATURE
+
+
+def test_of_what_is_shown_off_by_all_the_one_whose_events_add_up_is_kept(monkeypatch):
+    """Both fail the test of calibration: the one that promises as many events as come is the less wrong."""
+    data = balanced_by_weights(4000, 1)
+    evaluation = cross_fit(data, {method: build_with_prior(method) for method in (TEMPERATURE, PLATT)})
+    monkeypatch.setattr(Evaluation, "calibration_p", lambda self, method: 0.01)
+    advice = advise(evaluation, differences(evaluation), relevant=0.5)
+    assert advice.method == PLATT
+    assert "of this less (p = 0.01, observed/expected 1.00 [" in advice.words
 
 
 def test_an_infinite_nll_is_said_and_not_recommended(judge):

@@ -17,9 +17,11 @@ from scipy.special import softmax
 from sklearn.base import clone
 
 from focal_lib import threads
+from focal_lib.calibration.calibrators.platt import PlattScaling
 from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build_with_prior, not_of
 from focal_lib.calibration.saved import load_calibrator
 from focal_lib.metrics.bins import adaptive_ece, reliability_bins_of
+from focal_lib.metrics.calibration_slope import calibration_slope
 from focal_lib.plots import reliability
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.evaluation.comparison import hold_out
@@ -278,7 +280,10 @@ def test_the_first_screen_agrees_with_the_classes_below():
     assert off == 2
     assert report.summary.found[-1][-1] == "no, too high (p < 0.001); 2 of 2 classes are off, see below"
     assert report.summary.heads[-1] == "after temperature"
-    assert [name for name, *_ in report.summary.found][:2] == ["ECE of class 1 (%)", "Observed / expected 1"]
+    assert [name for name, *_ in report.summary.found][:2] == [
+        "ECE of class 1, equal width (%)",
+        "Observed / expected 1",
+    ]
 
 
 def test_what_is_asked_for_is_kept(data):
@@ -506,3 +511,88 @@ def test_scores_that_tie_are_judged_as_the_metrics_judge_them():
     judged, _ = evaluation.judged(AS_GIVEN)
     assert len(np.unique(judged)) == len(np.unique(scores))
     assert evaluation.calibration_p(AS_GIVEN) > 0.3
+
+
+# --- probabilities of 0, two classes ----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def forest():
+    """Votes of 100 trees on two classes that know too much: 0 votes though one of twelve such samples is an event."""
+    rng = np.random.default_rng(4)
+    share = rng.beta(0.5, 2.0, 3000)
+    votes = np.round(100 * np.clip(1.25 * share - 0.1, 0, 1)) / 100
+    return votes, (rng.random(3000) < share).astype(int)
+
+
+def test_slope_and_intercept_read_a_probability_of_0_as_the_fits_do(forest):
+    """Without its targets Platt scaling of these scores is Cox's regression: slope and intercept are one fit's."""
+    votes, labels = forest
+    found = calibrate(forest, "temperature", given="probs", folds=5, resamples=5)
+    floor = votes[votes > 0].min() / 2
+    read = np.log(np.stack([np.maximum(1 - votes, floor), np.maximum(votes, floor)], 1))
+    fit = PlattScaling(smoothing=False).fit(read, labels)
+    slope = found.metrics.query("metric == 'calibration-slope' and method == 'as given'")["value"].item()
+    assert slope == pytest.approx(fit.slope_, rel=1e-6)
+    assert slope > 2 * calibration_slope(votes, labels).estimate  # which clips at 1e-8
+    assert any("which the fits, and slope and intercept, read as" in note for note in found.fitted_on.notes)
+
+
+def test_a_headline_that_labels_of_probability_0_make_says_so(forest):
+    found = calibrate(forest, "temperature", given="probs", folds=5, resamples=5)
+    p, y = found.evaluation.judged(AS_GIVEN)
+    none = np.where(y == 1, p, 1 - p) < 1e-30
+    losing = (forest[0] == 1 - forest[1]).sum()
+    assert none.sum() == losing > 10
+    losses = [found.evaluation.scores[m].log_loss[~none].mean() for m in (AS_GIVEN, TEMPERATURE)]
+    change = f"by {abs(losses[0] - losses[1]):.3g} ({abs(1 - losses[1] / losses[0]):.1%})"
+    side = "falls" if losses[1] <= losses[0] else "rises"
+    assert (
+        f"(without the {none.sum()} labels that have probability 0 as given the NLL {side} {change})"
+        in found.advice.words
+    )
+    some = calibrate((np.clip(forest[0], 0.01, 0.99), forest[1]), "temperature", given="probs", folds=5, resamples=5)
+    assert "probability 0" not in some.advice.words
+
+
+def test_the_ece_of_the_class_is_one_number_of_one_name(forest):
+    found = calibrate(forest, "temperature", given="probs", folds=5, resamples=5)
+    assert "equal mass" not in f"{found.advice.words}{found.summary}"
+    shown = found.metrics.query("metric == 'positive-ece'")["value"]
+    assert (
+        f"the ECE of class 1 (equal width) goes from {shown.iloc[0]:.2f} to {shown.iloc[1]:.2f}" in found.advice.words
+    )
+    assert "ECE of class 1, equal width (%)" in found.summary.table().index
+
+
+def test_what_is_kept_of_platt_scaling_has_its_numbers(forest):
+    found = calibrate(forest, "platt", given="probs", folds=5, resamples=5, keep="platt")
+    fit = found.calibrator
+    assert f"platt: slope {fit.slope_:.3g}, intercept {fit.intercept_:.3g}." in found.kept_in_words
+
+
+def test_why_an_nll_is_infinite_is_said(forest):
+    found = calibrate(forest, "temperature,isotonic", given="probs", folds=5, resamples=5)
+    said = next(note for note in found.notes if note.startswith("isotonic:"))
+    assert "as of what it was fitted on no sample with such scores has that class, so the NLL is infinite" in said
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_diagrams_have_the_weights(classes):
+    """Events, or right answers, that count three times as much."""
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(1200, classes))
+    labels = (logits + rng.gumbel(size=(1200, classes))).argmax(1)
+    right = labels == 1 if classes == 2 else labels == logits.argmax(1)
+    found = calibrate((logits, labels), "temperature", resamples=5, folds=2, weights=np.where(right, 3.0, 1.0))
+    probability, observed = found.evaluation.judged(AS_GIVEN)
+    share = np.average(observed, weights=np.where(observed == 1, 3.0, 1.0))
+    assert share > observed.mean() + 0.1
+    alt = found.reliability_alt(AS_GIVEN)
+    assert f"{'observed' if classes == 2 else 'accuracy'} {share:.1%}" in alt
+    binning = "mass" if classes == 2 else "width"
+    weights = found.evaluation.design.weights
+    bins = reliability_bins_of(probability, observed, binning=binning, weights=weights)
+    top = found.reliability_diagrams([AS_GIVEN]).axes[0]
+    points = next(line for line in top.lines if line.get_marker() == "o").get_ydata()
+    np.testing.assert_allclose(points, bins.accuracy)
