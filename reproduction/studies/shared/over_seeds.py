@@ -26,6 +26,7 @@ from reproduction.engine.contrasts import SCALINGS
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
 from reproduction.pages.tables import in_words
+from reproduction.studies.shared.two_way import IMAGES, LEFT_OUT, BySeed, changes_in, kept_images
 
 Column = Literal["loss", "method", "objective"]
 
@@ -43,7 +44,8 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
 
     Columns: dataset, model, loss, gamma, seed; where runs have all of these in common, the settings in which they
     differ, as learning_rate; method and objective of SCALINGS, with the temperature and calibration gamma that they
-    chose; metric of METRICS, value as tables show it, errors and calibration errors in per cent.
+    chose; metric of METRICS, value as tables show it, errors and calibration errors in per cent; images, of how many
+    test images, and LEFT_OUT, what leaving out a group of them changes in the value, see `two_way`.
     """
     rows: list[dict[str, Any]] = []
     runs = list(results)
@@ -60,8 +62,11 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
                 fit = scaling.fit(result.validation.logits, result.validation.labels)
                 probs = fit.predict_proba(logits)
                 chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
-            values = all_metrics(probs, labels)
-            rows += [run | chosen | {"metric": name, "value": m.unit * values[name]} for name, m in METRICS.items()]
+            found = [all_metrics(probs[kept], labels[kept]) for kept in kept_images(len(labels))]
+            for name, metric in METRICS.items():
+                values = [metric.unit * of_images[name] for of_images in found]
+                value = {"metric": name, "value": values[0], IMAGES: len(labels)}
+                rows.append(run | chosen | value | changes_in(values))
     return pd.DataFrame(rows)
 
 
@@ -157,6 +162,17 @@ def say_seeds(there: int, planned: int | None = None) -> str:
     return f"{there} {'seed' if there == 1 else 'seeds'}"
 
 
+def say_over(found: BySeed, metric: str, planned: int | None = None) -> str:
+    """What an interval is over: '4 seeds and 10,000 test images', or '4 seeds alone, one test set'.
+
+    Of another metric than METRICS '4 seeds': it need not be of a test set. Runs that are missing come first.
+    """
+    seeds = say_seeds(len(found.seeds), planned)
+    if metric not in METRICS or (planned is not None and len(found.seeds) < planned):
+        return seeds
+    return f"{seeds} and {found.images:,} test images" if found.images else f"{seeds} alone, one test set"
+
+
 def say_what_two_allow(seeds: int) -> str:
     """What a 95 % t interval of two seeds needs to be without 0; '' for any other number of them.
 
@@ -207,7 +223,7 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def contrast(table: pd.DataFrame, column: Column, baseline: str) -> pd.DataFrame:
-    """Differences to the runs whose `column` is `baseline`, paired by seed, with Student's t interval over seeds.
+    """Differences to the runs whose `column` is `baseline`, paired by seed, with the t interval of `two_way`.
 
     All else is equal in a pair: data set, model, metric, seed, and of loss, method and objective the other two.
     The method 'none' has no objective, so as a baseline it goes with every one.
@@ -217,8 +233,9 @@ def contrast(table: pd.DataFrame, column: Column, baseline: str) -> pd.DataFrame
         baseline: 'cross-entropy', 'temperature', 'nll'.
 
     Returns:
-        dataset, model, loss, method, objective, metric; difference, low, high; seeds; p, the two-sided p value of no
-        difference. With one seed low, high and p are nan. For several at once see `correct_together`.
+        dataset, model, loss, method, objective, metric; difference, low, high, degrees of freedom; seeds; over, see
+        `say_over`; p, the two-sided p value of no difference. With one seed low, high, degrees and p are nan. For
+        several at once see `correct_together`.
 
     Raises:
         ValueError: no rows have that baseline, or as `summarise`.
@@ -230,13 +247,18 @@ def contrast(table: pd.DataFrame, column: Column, baseline: str) -> pd.DataFrame
             f"baseline must be a {column} of the table: {', '.join(table[column].unique())}. Got {baseline!r}."
         )
     shared = [key for key in _ROW if key != column and (key != "objective" or baseline != "none")]
-    pairs = rest.merge(first[[*shared, "value"]], on=shared, suffixes=("", "_of_baseline"))
+    kept = [name for name in ("value", IMAGES, *LEFT_OUT) if name in table]
+    pairs = rest.merge(first[[*shared, *kept]], on=shared, suffixes=("", "_of_baseline"))
+    of_baseline = pairs[[f"{name}_of_baseline" for name in kept]].set_axis(kept, axis="columns")
     found = []
     for key, part in pairs.groupby(_ROW[:-1], sort=False):
-        interval = t_interval_if_any(part["value"] - part["value_of_baseline"])
+        theirs = of_baseline.loc[part.index].assign(seed=part["seed"])
+        differences = BySeed.of_rows(part) - BySeed.of_rows(theirs)
+        interval = differences.interval()
         p = t_p_value(interval) if interval.kind else np.nan
-        found.append((*key, interval.estimate, interval.low, interval.high, len(part), p))
-    return pd.DataFrame(found, columns=[*_ROW[:-1], "difference", "low", "high", "seeds", "p"])
+        numbers = (interval.estimate, interval.low, interval.high, interval.degrees or np.nan)
+        found.append((*key, *numbers, len(part), say_over(differences, str(part["metric"].iloc[0])), p))
+    return pd.DataFrame(found, columns=[*_ROW[:-1], "difference", "low", "high", "degrees", "seeds", "over", "p"])
 
 
 def correct_together(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
@@ -265,7 +287,7 @@ def _require_apart(table: pd.DataFrame) -> None:
     alike = table[table.duplicated(_ROW, keep=False)]
     if alike.empty:
         return
-    measured = ["value", "temperature", "calibration_gamma"]
+    measured = ["value", "temperature", "calibration_gamma", *LEFT_OUT]
     groups = alike.drop(columns=measured, errors="ignore").groupby(_ROW, dropna=False, sort=False)
     counts = groups.nunique(dropna=False).max()
     differing = ", ".join(map(str, counts.index[counts > 1]))
