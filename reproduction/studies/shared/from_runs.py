@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval, t_interval_if_any
 from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Contrast, Setting
-from reproduction.engine.store import Result, load_runs
+from reproduction.engine.store import Logits, Result, load_runs
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared import miscalibration, scalings
 from reproduction.studies.shared.miscalibration import eces_if_calibrated
@@ -31,7 +31,7 @@ from reproduction.studies.shared.recorded import (
     read_whole_seeds,
     read_written,
 )
-from reproduction.studies.shared.two_way import BySeed
+from reproduction.studies.shared.two_way import BySeed, kept_images
 from reproduction.studies.shared.written_contrasts import (
     ECES,
     are_apart,
@@ -123,10 +123,26 @@ def say_sign(sign: int) -> str:
     return "positive" if sign > 0 else "negative"
 
 
+def on_test_images(runs: Iterable[Result], quantity: Callable[[Result], float]) -> BySeed:
+    """What a run gives by its test logits, of each run; over test images, too, as `two_way` says.
+
+    Args:
+        runs: one a seed, with the same test images.
+    """
+    every = sorted(runs, key=lambda run: run.spec.seed)
+    labels = every[0].test.labels
+    parts = kept_images(len(labels))
+    values = [[quantity(replace(r, test=Logits(r.test.logits[k], r.test.labels[k]))) for k in parts] for r in every]
+    return BySeed(tuple(run.spec.seed for run in every), np.array(values), len(labels))
+
+
 def signed_by_seed(quantity: str, printed: str, values: Any, sign: int, said: str = "printed") -> Measurement:
-    """The mean of values, one a seed, against the sign claimed."""
-    found = Measurement.signed(quantity, printed, t_interval(values), sign, over_seeds(values))
-    return replace(found, said=said)
+    """The mean of values, `BySeed` or an array with one a seed, against the sign claimed."""
+    if isinstance(values, BySeed):
+        interval, over = values.interval(), say_over(values)
+    else:
+        interval, over = t_interval(values), over_seeds(values)
+    return replace(Measurement.signed(quantity, printed, interval, sign, over), said=said)
 
 
 def signed_if_any(quantity: str, printed: str, values: Any, sign: int) -> Measurement:
@@ -172,7 +188,9 @@ def measure_among(
 
 
 def paired(quantity: str, printed: str, first: Any, second: Any, sign: int, said: str = "printed") -> Measurement:
-    """The mean of first - second, one number a seed each, against the sign claimed."""
+    """The mean of first - second, each `BySeed` or an array with one number a seed, against the sign claimed."""
+    if isinstance(first, BySeed):
+        return signed_by_seed(quantity, printed, first - second, sign, said)
     found = Measurement.signed(quantity, printed, paired_t_interval(first, second), sign, over_seeds(first))
     return replace(found, said=said)
 

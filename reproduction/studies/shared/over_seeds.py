@@ -162,13 +162,13 @@ def say_seeds(there: int, planned: int | None = None) -> str:
     return f"{there} {'seed' if there == 1 else 'seeds'}"
 
 
-def say_over(found: BySeed, metric: str, planned: int | None = None) -> str:
+def say_over(found: BySeed, metric: str | None = None, planned: int | None = None) -> str:
     """What an interval is over: '4 seeds and 10,000 test images', or '4 seeds alone, one test set'.
 
-    Of another metric than METRICS '4 seeds': it need not be of a test set. Runs that are missing come first.
+    Of a metric that is not in METRICS '4 seeds': it need not be of a test set. Runs that are missing come first.
     """
     seeds = say_seeds(len(found.seeds), planned)
-    if metric not in METRICS or (planned is not None and len(found.seeds) < planned):
+    if (metric is not None and metric not in METRICS) or (planned is not None and len(found.seeds) < planned):
         return seeds
     return f"{seeds} and {found.images:,} test images" if found.images else f"{seeds} alone, one test set"
 

@@ -59,6 +59,15 @@ def fit_scaling(result: Result, scaling: Fit) -> tuple[Any, float]:
     return _fitted(result, scaling.method, scaling.objective, **own)
 
 
+def predict(result: Result, scaling: Fit) -> np.ndarray:
+    """Probabilities (n, K) of a run's test samples, after a scaling."""
+    logits = result.test.logits.astype(np.float64)
+    if scaling.method == "none":
+        return softmax(logits, -1)
+    probs: np.ndarray = fit_scaling(result, scaling)[0].predict_proba(logits)
+    return probs
+
+
 def compare_scaling(results: Iterable[Result], scalings: Sequence[Fit] = FITS) -> pd.DataFrame:
     """One row a run and scaling: temperature and focal temperature scaling, fitted on validation, judged on test.
 
@@ -68,14 +77,11 @@ def compare_scaling(results: Iterable[Result], scalings: Sequence[Fit] = FITS) -
     rows = []
     for result in results:
         run = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
-        logits, labels = result.test.logits.astype(np.float64), result.test.labels
         for scaling in scalings:
             chosen = {"temperature": 1.0, "calibration_gamma": 0.0, "value": np.nan, "seconds": 0.0}
-            if scaling.method == "none":
-                probs = softmax(logits, -1)
-            else:
+            probs, labels = predict(result, scaling), result.test.labels
+            if scaling.method != "none":
                 fit, seconds = fit_scaling(result, scaling)
-                probs = fit.predict_proba(logits)
                 chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
                 chosen |= {"value": fit.objective_, "seconds": seconds}
             judged = {"adaptive_ece": adaptive_ece_of(*top_label(probs, labels)), "nll": nll(probs, labels)}

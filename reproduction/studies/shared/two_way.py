@@ -25,7 +25,8 @@ its own; a temperature stays as fitted when test images are left out.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -128,13 +129,24 @@ class BySeed:
         return cls(seeds, values, int(rows[IMAGES].iloc[0]))
 
     def __sub__(self, other: BySeed) -> BySeed:
-        """Of the seeds that both have."""
+        """Of the seeds that both have; over test images, too, where both are, and on as many."""
+        return self._with(other, np.subtract)
+
+    def __truediv__(self, other: BySeed) -> BySeed:
+        """As the difference."""
+        return self._with(other, np.divide)
+
+    def _with(self, other: BySeed, function: Callable[..., np.ndarray]) -> BySeed:
         both = tuple(seed for seed in self.seeds if seed in other.seeds)
         one, two = (side.values[[side.seeds.index(seed) for seed in both]] for side in (self, other))
         if self.images and self.images == other.images:
-            return BySeed(both, one - two, self.images)
+            return BySeed(both, function(one, two), self.images)
         one, two = (values if values.ndim == 1 else values[:, 0] for values in (one, two))
-        return BySeed(both, one - two)
+        return BySeed(both, function(one, two))
+
+    def map(self, function: Callable[[np.ndarray], np.ndarray]) -> BySeed:
+        """A function of each number."""
+        return replace(self, values=function(self.values))
 
     @property
     def of_all(self) -> pd.Series:
@@ -145,3 +157,10 @@ class BySeed:
     def interval(self, step: float = 0.0) -> Interval:
         """Of the mean, by `interval_over`."""
         return interval_over(self.values, step=step)
+
+
+def mean_of(every: Sequence[BySeed]) -> BySeed:
+    """The mean of several, over losses say, of the same seeds and test images."""
+    (seeds,) = {one.seeds for one in every}
+    (images,) = {one.images for one in every}
+    return BySeed(seeds, np.mean([one.values for one in every], axis=0), images)
