@@ -128,9 +128,14 @@ def on_test_images(runs: Iterable[Result], quantity: Callable[[Result], float]) 
 
     Args:
         runs: one a seed, with the same test images.
+
+    Raises:
+        ValueError: their test labels differ.
     """
     every = sorted(runs, key=lambda run: run.spec.seed)
     labels = every[0].test.labels
+    if others := sum(not np.array_equal(run.test.labels, labels) for run in every):
+        raise ValueError(f"runs must be tested on the same images. Got {others} of {len(every)} with other labels.")
     parts = kept_images(len(labels))
     values = [[quantity(replace(r, test=Logits(r.test.logits[k], r.test.labels[k]))) for k in parts] for r in every]
     return BySeed(tuple(run.spec.seed for run in every), np.array(values), len(labels))

@@ -44,12 +44,13 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
 
     Columns: dataset, model, loss, gamma, seed; where runs have all of these in common, the settings in which they
     differ, as learning_rate; method and objective of SCALINGS, with the temperature and calibration gamma that they
-    chose; metric of METRICS, value as tables show it, errors and calibration errors in per cent; images, of how many
-    test images, and LEFT_OUT, what leaving out a group of them changes in the value, see `two_way`.
+    chose; metric of METRICS, value as tables show it, errors and calibration errors in per cent; where all runs of a
+    data set have the same test labels, images, of how many test images, and LEFT_OUT, what leaving out a group of them
+    changes in the value, see `two_way`.
     """
     rows: list[dict[str, Any]] = []
     runs = list(results)
-    apart = _settings_apart([result.spec for result in runs])
+    apart, shared = _settings_apart([result.spec for result in runs]), _with_one_test_set(runs)
     for result in runs:
         spec, labels, logits = result.spec, result.test.labels, result.test.logits.astype(np.float64)
         run = run_columns(spec) | {name: value for name, value in _settings(spec).items() if name in apart}
@@ -62,12 +63,21 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
                 fit = scaling.fit(result.validation.logits, result.validation.labels)
                 probs = fit.predict_proba(logits)
                 chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
-            found = [all_metrics(probs[kept], labels[kept]) for kept in kept_images(len(labels))]
+            parts = kept_images(len(labels)) if spec.dataset in shared else [slice(None)]
+            found = [all_metrics(probs[kept], labels[kept]) for kept in parts]
             for name, metric in METRICS.items():
                 values = [metric.unit * of_images[name] for of_images in found]
-                value = {"metric": name, "value": values[0], IMAGES: len(labels)}
-                rows.append(run | chosen | value | changes_in(values))
+                changes = {IMAGES: len(labels)} | changes_in(values) if len(values) > 1 else {}
+                rows.append(run | chosen | {"metric": name, "value": values[0]} | changes)
     return pd.DataFrame(rows)
+
+
+def _with_one_test_set(runs: Iterable[Result]) -> set[str]:
+    """The data sets whose runs all have the same test labels."""
+    labels: dict[str, set[bytes]] = {}
+    for run in runs:
+        labels.setdefault(run.spec.dataset, set()).add(run.test.labels.tobytes())
+    return {dataset for dataset, found in labels.items() if len(found) == 1}
 
 
 def run_key(spec: Spec) -> tuple[str, str, str, int]:

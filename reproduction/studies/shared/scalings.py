@@ -15,7 +15,7 @@ from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
-from focal_lib.metrics.intervals import Interval, bootstrap_draws
+from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.scores import nll, top_label
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.store import Result, array_checksum
@@ -133,56 +133,6 @@ def resample_gain(result: Result, pair: Pair, other: Pair, *, resamples: int = 2
     """
     (one, correct), (two, _) = (top_after(result, scaling) for scaling in (pair, other))
     return bootstrap_adaptive_ece_difference((one, correct), (two, correct), resamples=resamples, seed=result.spec.seed)
-
-
-def resample_mean_gain(fitted: Sequence[tuple[Result, Pair, Pair]], *, resamples: int = 200, seed: int = 0) -> Interval:
-    """The mean of `resample_gain` over runs, whose test samples are drawn together.
-
-    Args:
-        fitted: run, one pair, the other.
-
-    Raises:
-        ValueError: no run, or runs whose test labels differ.
-    """
-    others = sum(not np.array_equal(run.test.labels, fitted[0][0].test.labels) for run, *_ in fitted)
-    if not fitted or others:
-        also = f", {others} of them on others" if others else ""
-        raise ValueError(f"runs must be one or more, tested on the same samples. Got {len(fitted)} runs{also}.")
-    sides = [(top_after(run, one), top_after(run, other)) for run, one, other in fitted]
-    columns = [values for both in sides for side in both for values in side]
-    order = np.lexsort(columns[::-1])  # so that draws do not depend on the order of the rows
-
-    def mean_gain(draw: np.ndarray) -> float:
-        eces = [[adaptive_ece_of(*(values[order[draw]] for values in side)) for side in both] for both in sides]
-        return float(np.mean([one - other for one, other in eces]))
-
-    def statistic(draws: np.ndarray) -> np.ndarray:
-        return np.array([mean_gain(draw) for draw in draws])
-
-    return bootstrap_draws(statistic, len(fitted[0][0].test.labels), resamples=resamples, seed=seed)
-
-
-def gains_over_test_samples(runs: Sequence[Result], table: pd.DataFrame, *, resamples: int = 200) -> pd.DataFrame:
-    """For each loss `resample_mean_gain` of focal temperature scaling, minus temperature scaling, by adaptive ECE.
-
-    Args:
-        runs: of one data set; table: what `measure` gives of them.
-
-    Returns:
-        Index loss, in the order of the table; difference, low, high in percentage points; runs, their number.
-    """
-    chosen = table[(table["metric"] == "adaptive-ece") & (table["objective"] == "adaptive-ece")]
-    columns = chosen[["loss", "seed", "method", "calibration_gamma", "temperature"]]
-    pairs = {(loss, seed, method): (g, t) for loss, seed, method, g, t in columns.itertuples(index=False)}
-    rows = {}
-    for loss in table["loss"].unique():
-        own = [run for run in runs if run.spec.label == loss]
-        methods = ("focal-temperature", "temperature")
-        one, other = ([pairs[loss, run.spec.seed, method] for run in own] for method in methods)
-        gain = resample_mean_gain(list(zip(own, one, other, strict=True)), resamples=resamples).scaled(100)
-        rows[loss] = (gain.estimate, gain.low, gain.high, len(own))
-    found = pd.DataFrame.from_dict(rows, orient="index", columns=["difference", "low", "high", "runs"])
-    return found.rename_axis("loss")
 
 
 def nll_temperature(result: Result, calibration_gamma: float) -> float:
