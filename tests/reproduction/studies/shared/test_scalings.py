@@ -1,6 +1,5 @@
 """Scalings of runs, against the calibrators and metrics they are made of."""
 
-
 import numpy as np
 import pandas as pd
 import pytest
