@@ -94,7 +94,7 @@ def test_nothing_is_concluded_before_all_seeds_are_there(monkeypatch, gain):
     seeds_told = f"{len(seeds) - 1} of {len(seeds)} planned seeds"
     whole, part = measured(len(seeds)), measured(len(seeds) - 1)
     assert whole.verdict == (Verdict.REPRODUCED if gain < 0 else Verdict.NOT_REPRODUCED)
-    assert whole.over == f"{len(seeds)} seeds"
+    assert whole.over == f"{len(seeds)} seeds and 10,000 test images"
     assert part.verdict == All((part,)).verdict == Verdict.UNDECIDED
     assert part.over == seeds_told
     assert part.conclude().endswith(f": only {seeds_told} are in")
