@@ -136,7 +136,7 @@ captioned(by_ece, "Adaptive ECE (%) on test data, mean ± standard deviation ove
 # %% [markdown]
 # The difference that matters is the paired one. For each run the test set is resampled; the interval is that of the
 # adaptive ECE after focal temperature scaling minus that after temperature scaling. Resampling inflates an ECE, so
-# these intervals are a guide only; the ledger judges by the spread over seeds.
+# these intervals are a guide only; the ledger judges over seeds and test images.
 
 
 # %% tags=["hide-input"]
@@ -310,7 +310,7 @@ note("fts", straight_cifar="; ".join(said))
 #   so the accuracy, stays; this is proved.
 # * Chosen by adaptive ECE on validation data, its adaptive ECE on test data is lower than that of a temperature alone,
 #   by bootstrap intervals (a guide only), for {glue:text}`fts-better` of {glue:text}`fts-total` networks and higher for
-#   {glue:text}`fts-worse` (each at 95 %). The ledger's verdict, over seeds, is below.
+#   {glue:text}`fts-worse` (each at 95 %). The ledger's verdict, over seeds and images, is below.
 # * Chosen by log-loss, it changes the log-loss by {glue:text}`fts-nll-least:+.1f` to {glue:text}`fts-nll-most:+.1f` %,
 #   mean over seeds, by loss. By intervals each for itself, {glue:text}`fts-nll-said`.
 # * The pairs of $\gamma$ and $T$ with a low ECE form a valley. A search along it gives up

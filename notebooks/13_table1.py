@@ -113,7 +113,7 @@ from reproduction.studies.shared.recorded import (
     read_table,
     read_whole_seeds,
 )
-from reproduction.studies.shared.scalings import gains_over_test_samples
+from reproduction.studies.shared.two_way import LEFT_OUT
 from reproduction.studies.shared.written_contrasts import (
     FINDINGS,
     compare_data_sets,
@@ -204,10 +204,10 @@ cost) and want a GPU.""")
 # these runs judge the claims below, in place of small networks, was decided later: when more than half of the runs with
 # KK24's losses were there and had been looked at, but before any with FCL.
 #
-# All networks are tested on the same images. An interval over seeds, and 'significant', say what other seeds would give
-# on these, not what other images would. Of what focal temperature scaling changes, the intervals over images are
-# {glue:text}`table1-images-narrowest:.1f` to {glue:text}`table1-images-widest:.1f` times as wide as those over seeds,
-# and wider for {glue:text}`table1-images-wider` of {glue:text}`table1-gains-all` losses ([below](#sec-table1-images)).
+# All networks are tested on the same images. Intervals, and 'significant', say what other seeds would give on another
+# test set of this size ({ref}`page-verdicts`). Over seeds alone, on these images, they would be narrower: that of what
+# focal temperature scaling changes is up to {glue:text}`table1-images-widest:.1f` times as wide over both
+# ([below](#sec-table1-images)).
 #
 # Even a calibrated network has an ECE above 0: in each bin of a finite test set the accuracy misses the confidence by
 # chance, by more the nearer the confidence is to one half. After a temperature that can be most of it, as a table below
@@ -290,7 +290,7 @@ top = minus_ce.query("metric == 'error' and method == 'none'").set_index("loss")
 note("table1", top_gamma=gammas.max())
 note("table1", top_error=top["difference"], top_error_low=top["low"], top_error_high=top["high"])
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE of each loss minus that of cross-entropy with intervals over seeds, in pairs as trained and after temperature scaling."}, "figure": {"name": "fig-table1-losses", "caption": "ECE (equal width) minus that of cross-entropy, in percentage points, paired over seeds, 95 % t intervals, uncorrected, as trained and after temperature scaling."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE of each loss minus that of cross-entropy with intervals over seeds and test images, in pairs as trained and after temperature scaling."}, "figure": {"name": "fig-table1-losses", "caption": "ECE (equal width) minus that of cross-entropy, in percentage points, paired over seeds, 95 % t intervals over seeds and test images, uncorrected, as trained and after temperature scaling."}}
 interval_figure(
     both["loss"].map(in_words) + ", " + both["when"],
     *(both["difference"], both["low"], both["high"], "difference of ECE (equal width), points"),
@@ -473,7 +473,7 @@ small_frame = read_whole_seeds(recorded_small)
 small = read_planned(recorded_small)[0]
 suggested = compare_small_with_large(asked, small_frame, frame, [primary_contrast(recorded_small)[0]])
 caption = (
-    "Small runs and those on all of CIFAR-10: differences with 95 % t intervals over seeds, uncorrected; "
+    "Small runs and those on all of CIFAR-10: differences with 95 % t intervals, uncorrected; "
     "percentage points, of NLL nats; a mean over losses is over each set's own"
 )
 captioned(format_small_with_large(suggested), caption, index=False)
@@ -593,18 +593,18 @@ gains = contrast(of_main, "method", "temperature")
 gains = gains[(gains["metric"] == "adaptive-ece") & (gains["objective"] == "adaptive-ece")]
 gains = correct_together(gains)
 chosen = frame[(frame["metric"] == "adaptive-ece") & (frame["objective"] == "adaptive-ece")]
-over_images = gains_over_test_samples(trained, of_main)
+over_seeds = contrast(of_main.drop(columns=list(LEFT_OUT)), "method", "temperature").loc[gains.index]
 
 # %% tags=["remove-input"]
-ends = gains.set_index("loss")[["difference", "low", "high"]].join(over_images[["low", "high"]], rsuffix="_images")
-without = {"seeds": ("low", "high"), "images": ("low_images", "high_images")}
-for name, (low, high) in without.items():
-    note("table1", {f"gains-{name}": int(((ends[low] > 0) | (ends[high] < 0)).sum())})
-apart = ends[(ends["low"] > 0) & (ends["low_images"] <= 0) | (ends["high"] < 0) & (ends["high_images"] >= 0)]
-lost = ", ".join(in_words(loss) for loss in apart.index) or "none"
+columns = ["difference", "low", "high"]
+ends = gains.set_index("loss")[columns].join(over_seeds.set_index("loss")[["low", "high"]], rsuffix="_seeds")
+without = {"both": ("low", "high"), "seeds": ("low_seeds", "high_seeds")}
+told = {name: (ends[low] > 0) | (ends[high] < 0) for name, (low, high) in without.items()}
+note("table1", {f"gains-{name}": int(clear.sum()) for name, clear in told.items()})
+lost = ", ".join(map(in_words, ends.index[told["seeds"] & ~told["both"]])) or "none"
 note("table1", gains_lost=lost, gains_all=len(ends))
-widths = (ends["high_images"] - ends["low_images"]) / (ends["high"] - ends["low"])
-note("table1", images_narrowest=widths.min(), images_widest=widths.max(), images_wider=int((widths > 1).sum()))
+widths = (ends["high"] - ends["low"]) / (ends["high_seeds"] - ends["low_seeds"])
+note("table1", images_widest=widths.max())
 gamma = chosen.query("method == 'focal-temperature' and loss in @main").groupby("loss")["calibration_gamma"].mean()
 note("table1", ce_gamma=gamma["cross-entropy"], focal_gamma=gamma.drop("cross-entropy").mean())
 note("table1", gamma_from=PAPER_GAMMAS[0], gamma_to=PAPER_GAMMAS[-1])
@@ -618,7 +618,7 @@ note("table1", gain_losses=", ".join(map(in_words, primary.ours.losses)), gain_r
 note("table1", gain_verdict=str(judged.verdict), gain_printed=judged.evidence.found.printed)
 note("table1", with_all_losses=str(verdict_with_all_losses(recorded)))
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Adaptive ECE after focal temperature scaling minus after temperature scaling for each loss, with intervals over seeds, beside a line at zero."}, "figure": {"name": "fig-table1-methods", "caption": "Adaptive ECE (equal mass) after focal temperature scaling minus after temperature scaling, both chosen by it, in percentage points, paired over seeds, 95 % t intervals, uncorrected."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Adaptive ECE after focal temperature scaling minus after temperature scaling for each loss, with intervals over seeds and test images, beside a line at zero."}, "figure": {"name": "fig-table1-methods", "caption": "Adaptive ECE (equal mass) after focal temperature scaling minus after temperature scaling, both chosen by it, in percentage points, paired over seeds, 95 % t intervals over seeds and test images, uncorrected."}}
 interval_figure(
     gains["loss"].map(in_words),
     *(gains["difference"], gains["low"], gains["high"], "difference of adaptive ECE, points"),
@@ -659,21 +659,19 @@ note("table1", eces_compared=len(eces))
 # (sec-table1-images)=
 # ### Would other test images give the same?
 #
-# The networks as they are, the test images drawn anew, the same ones for all seeds of a loss:
+# The intervals of {numref}`fig-table1-methods`, and what they would be over seeds alone, on these test images:
 
 # %% tags=["hide-input"]
-heads = ["difference", "95 % over seeds: t from", "to", "95 % over images: bootstrap from", "to "]
+heads = ["difference", "95 % over seeds and images: from", "to", "95 % over seeds alone: from", "to "]
 caption = (
     "Focal temperature scaling minus temperature scaling, adaptive ECE on test images, points; intervals uncorrected"
 )
 captioned(ends.set_axis(heads, axis="columns").rename(index=in_words), caption, precision=3)
 
 # %% [markdown]
-# Intervals without 0: {glue:text}`table1-gains-seeds` of {glue:text}`table1-gains-all` over seeds,
-# {glue:text}`table1-gains-images` over images; over seeds and not over images: {glue:text}`table1-gains-lost`. A
-# resampled ECE is larger than the ECE, and not equally for both scalings: these intervals are shifted, and a guide; an
-# end near 0 is not to be counted on. That over few seeds is wider than as many standard errors of a large sample.
-# Neither kind holds both chances; verdicts go by seeds.
+# Intervals without 0: {glue:text}`table1-gains-both` of {glue:text}`table1-gains-all` over seeds and images,
+# {glue:text}`table1-gains-seeds` over seeds alone; over seeds alone and not over both:
+# {glue:text}`table1-gains-lost`. Verdicts go by both.
 #
 # The $\gamma$ that is fitted, for calibration, is chosen from {glue:text}`table1-gamma-from:g` to
 # {glue:text}`table1-gamma-to:g`; for cross-entropy it is {glue:text}`table1-ce-gamma:.2f` on average, for the focal

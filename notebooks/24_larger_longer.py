@@ -58,10 +58,10 @@ by_mean: str = "cifar10-record"  # the small one, few epochs, steps by the mean
 fresh: str = "cifar10-long-fresh"  # other seeds of the longer training, asked what its first suggests
 
 # %% tags=["hide-input"]
-from focal_lib import metrics
 from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.checkout import ROOT
+from reproduction.engine.contrasts import Setting
 from reproduction.ledger import find, show
 from reproduction.pages.differences import folded_differences
 from reproduction.pages.footer import foot
@@ -94,7 +94,9 @@ from reproduction.studies.shared.recorded import load_whole_seeds, read_planned,
 from reproduction.studies.shared.written_contrasts import (
     evaluate_contrasts,
     format_contrasts,
+    interval_of,
     name_in_full,
+    paired_by_seed,
     primary_contrast,
 )
 
@@ -247,11 +249,10 @@ lead, after_t = of_fresh[of_fresh["primary"]].iloc[0], of_fresh[~of_fresh["prima
 for short, row in (("fresh", lead), ("fresh-after", after_t)):
     note("larger", {f"{short}-by": row["difference"], f"{short}-low": row["low"], f"{short}-high": row["high"]})
     note("larger", {f"{short}-said": "significant" if row["significant"] else "not significant"})
-error = (
-    tables["fresh"].query("metric == 'error' and method == 'none'").pivot(index="seed", columns="loss", values="value")
-)
-more = metrics.paired_t_interval(error["focal 3"], error["cross-entropy"])
-note("larger", fresh_error_ce=error["cross-entropy"].mean(), fresh_error_three=error["focal 3"].mean())
+three, ce = Setting(("focal 3",)), Setting(("cross-entropy",))
+more = interval_of(paired_by_seed(tables["fresh"], "error", three, ce), "error")
+error = tables["fresh"].query("metric == 'error' and method == 'none'").groupby("loss")["value"].mean()
+note("larger", fresh_error_ce=error["cross-entropy"], fresh_error_three=error["focal 3"])
 note("larger", fresh_error_by=more.estimate, fresh_error_low=more.low, fresh_error_high=more.high)
 
 # %% [markdown]

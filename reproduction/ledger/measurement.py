@@ -198,7 +198,7 @@ class Measurement(Evidence):
         needed = values_needed(interval, effect, POWER)
         if needed is None or needed <= 1 + degrees:
             return now
-        unit = self.over.removeprefix(f"{1 + degrees:g} ") or "values"
+        unit = self.over.removeprefix(f"{1 + degrees:g} ").partition(" alone")[0] or "values"
         return f"{now}; the {effect:.2g} that is {whose} would show with about {needed:,} {unit}"
 
 

@@ -24,6 +24,7 @@ from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.store import Result
 from reproduction.pages.tables import in_words
 from reproduction.studies.shared.over_seeds import correct_together, run_columns
+from reproduction.studies.shared.two_way import IMAGES, changes_in, kept_images
 
 FOCAL = "focal-temperature"
 _SCALINGS = {
@@ -70,9 +71,9 @@ def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHE
 
     Returns:
         dataset, model, loss, gamma, seed; method, objective; metric, 'nll', 'brier' or 'error' (share of wrong
-        classes); value; difference to focal temperature scaling, negative where the method is better, and low and high,
-        the 95 % t interval of it over test samples; p of no difference, nan for focal temperature scaling and where no
-        sample differs; seconds of the fit.
+        classes); value; images and LEFT_OUT as `measure` has them; difference to focal temperature scaling, negative
+        where the method is better, and low and high, the 95 % t interval of it over test samples; p of no difference,
+        nan for focal temperature scaling and where no sample differs; seconds of the fit.
     """
     rows: list[dict[str, Any]] = []
     for result in results:
@@ -85,7 +86,7 @@ def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHE
             first = first or scores
             for metric, values in scores.items():
                 row: dict[str, Any] = {"method": method, "objective": METHODS[method].first, "metric": metric}
-                row |= {"value": float(values.mean())} | _paired(values - first[metric]) | {"seconds": seconds}
+                row |= _mean(values) | _paired(values - first[metric]) | {"seconds": seconds}
                 rows.append(run_columns(result.spec) | row)
     return pd.DataFrame(rows)
 
@@ -122,6 +123,11 @@ def lost_by_penalty(results: Iterable[Result], method: str) -> float:
 def _scores(probs: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
     each = sample_scores(probs, labels)
     return {"nll": each.log_loss, "brier": each.brier, "error": 1 - each.correct}
+
+
+def _mean(values: np.ndarray) -> dict[str, Any]:
+    found = [float(values[kept].mean()) for kept in kept_images(len(values))]
+    return {"value": found[0], IMAGES: len(values)} | changes_in(found)
 
 
 def _paired(differences: np.ndarray) -> dict[str, float]:

@@ -17,6 +17,7 @@ from reproduction.studies.shared.from_runs import (
     M20_FIGURES,
     SIZE,
     difference,
+    on_test_images,
     paired,
     results,
     runs_if_trained,
@@ -28,6 +29,7 @@ from reproduction.studies.shared.from_runs import (
 from reproduction.studies.shared.printed_effects import PrintedEffect, mean_difference
 from reproduction.studies.shared.recorded import read_planned
 from reproduction.studies.shared.regimes import like_m20_or_l25
+from reproduction.studies.shared.two_way import BySeed
 
 CHAPTER = "16_miscalibration"
 WHICH_GAMMA = "08_training"  # the chapter that asks which gamma calibrates best
@@ -41,17 +43,25 @@ add_quoted = Rows(CHAPTER, "quoted")
 add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
-def per_seed(quantity: Callable[[Result], float], gamma: float) -> np.ndarray:
-    """A number of each run of the default grid with that gamma, in seed order."""
-    return np.array([quantity(result) for result in with_gamma(results(), gamma)])
+def of_histories(quantity: Callable[[Result], float], gamma: float) -> BySeed:
+    """A number of each run of the default grid with that gamma by what was followed of it: of its seeds alone."""
+    runs = with_gamma(results(), gamma)
+    return BySeed(tuple(run.spec.seed for run in runs), np.array([quantity(run) for run in runs]))
 
 
-def _against_cross_entropy(name: str, quantity: Callable[[Result], float], sign: int) -> tuple[Measurement, ...]:
+def of_test_logits(quantity: Callable[[Result], float], gamma: float) -> BySeed:
+    """The same by its test logits: of seeds and test images."""
+    return on_test_images(with_gamma(results(), gamma), quantity)
+
+
+def _against_cross_entropy(
+    name: str, quantity: Callable[[Result], float], sign: int, of: Callable[..., BySeed] = of_histories
+) -> tuple[Measurement, ...]:
     """For each of M20's gammas, focal minus cross-entropy, paired over seeds."""
-    base, parts = per_seed(quantity, 0.0), []
+    base, parts = of(quantity, 0.0), []
     for gamma in GAMMAS:
         what = rf"{name}, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)"
-        parts.append(paired(what, say_sign(sign), per_seed(quantity, gamma), base, sign))
+        parts.append(paired(what, say_sign(sign), of(quantity, gamma), base, sign))
     return tuple(parts)
 
 
@@ -113,7 +123,10 @@ add_reading(
     rf"how much is 'slightly' is not judged; {SIZE}.)",
     lambda: All.of(
         *_against_cross_entropy(
-            "probability of the true class, misclassified test samples", lambda run: mean_true_class(run)[1], 1
+            "probability of the true class, misclassified test samples",
+            lambda run: mean_true_class(run)[1],
+            1,
+            of_test_logits,
         )
     ),
 )
@@ -128,7 +141,8 @@ add_reading(
 )
 def fig3_true_class_right() -> Evidence:
     """Means over correctly classified test samples, paired over seeds."""
-    probability = _against_cross_entropy("probability of the true class, correctly classified test samples", _right, -1)
+    name = "probability of the true class, correctly classified test samples"
+    probability = _against_cross_entropy(name, _right, -1, of_test_logits)
     nll = _against_cross_entropy(
         "NLL of correctly classified test samples", lambda r: float(_of_test(r, "nll_right")[-1]), 1
     )
@@ -168,7 +182,7 @@ def fig3_confidence_here() -> Evidence:
     """Each mean minus 0.95, over seeds; there the confidence is the probability of the true class."""
     parts = []
     for gamma, sign in ((0.0, 1), (1.0, 1), (2.0, -1), (3.0, -1)):
-        above = per_seed(_right, gamma) - KEPT
+        above = of_test_logits(lambda run: _right(run) - KEPT, gamma)
         quantity = rf"{_KEPT}, $\gamma = {gamma:g}$ (Fashion-MNIST)"
         parts.append(signed_by_seed(quantity, say_sign(sign), above, sign, said="asked"))
     return All.of(*parts)

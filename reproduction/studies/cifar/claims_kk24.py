@@ -113,7 +113,7 @@ def _gains_in_words(_: Any) -> str:
         return ""
     measured = [gain.measured for gain in rows.values()]
     (seeds,) = {gain.over for gain in rows.values()}
-    said = f"{min(measured):+.2f} to {max(measured):+.2f} points with {len(rows)} losses, {seeds} each"
+    said = f"{min(measured):+.2f} to {max(measured):+.2f} points with {len(rows)} losses, {seeds}"
     against = [loss for loss, one in gains.items() if one.among(len(gains)).verdict == Verdict.NOT_REPRODUCED]
     told = [in_words(loss) + ("" if loss in rows else ", not a row of Table 1") for loss in against]
     return f"{said}; not so with {'; '.join(told)}" if told else said

@@ -17,8 +17,17 @@ from reproduction.ledger.evidence import All, Derivation, Disproof, Evidence, St
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
-from reproduction.studies.shared.from_runs import BOOK_RUNS, SIZE, difference, paired, results, with_gamma
+from reproduction.studies.shared.from_runs import (
+    BOOK_RUNS,
+    SIZE,
+    difference,
+    on_test_images,
+    paired,
+    results,
+    with_gamma,
+)
 from reproduction.studies.shared.printed_effects import PrintedEffect
+from reproduction.studies.shared.two_way import BySeed
 
 CHAPTER = "10_gradient_factor"
 RECORDED = "cifar10-record"
@@ -106,13 +115,15 @@ def temperatures_by_ece(gamma: float) -> tuple[float, ...]:
     return tuple(float(fit.temperature_) for fit in fits)
 
 
-def _share_above(gamma: float, temper: bool, level: float = 0.99) -> np.ndarray:
-    """Share of test samples with confidence of at least `level`, one number a seed."""
+def _share_above(gamma: float, temper: bool, level: float = 0.99) -> BySeed:
+    """Share of test samples with confidence of at least `level`."""
     runs = _runs(gamma)
-    fits = temperatures_by_ece(gamma) if temper else (1.0,) * len(runs)
-    return np.array(
-        [float((softmax(run.test.logits / t, -1).max(-1) >= level).mean()) for run, t in zip(runs, fits, strict=True)]
-    )
+    fits = dict(zip((run.spec.seed for run in runs), temperatures_by_ece(gamma), strict=True)) if temper else {}
+
+    def share(run: Result) -> float:
+        return float((softmax(run.test.logits / fits.get(run.spec.seed, 1.0), -1).max(-1) >= level).mean())
+
+    return on_test_images(runs, share)
 
 
 add_reading(

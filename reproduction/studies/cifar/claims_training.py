@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
+from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
+from focal_lib.metrics.scores import nll, top_label
 from focal_lib.theory.closest_temperature import closest_temperature
+from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence, Unchecked
 from reproduction.ledger.ledger import PRINTED, Rows, claim
 from reproduction.ledger.measurement import Measurement
@@ -23,18 +26,23 @@ from reproduction.studies.shared.from_runs import (
     comparison,
     focal_gammas,
     gaps,
+    on_test_images,
     over_seeds,
     paired,
     results,
     signed_by_seed,
     temperatures,
     values_by_seed,
+    with_gamma,
 )
-from reproduction.studies.shared.scalings import temperature_by_gamma
+from reproduction.studies.shared.over_seeds import say_over
+from reproduction.studies.shared.scalings import FITS, Fit, predict, temperature_by_gamma
+from reproduction.studies.shared.two_way import BySeed, mean_of
 
 CHAPTER = "08_training"
 FTS = "09_focal_temperature_scaling"
 ECE = "adaptive-ece"
+PLAIN_BY_NLL, FOCAL_BY_NLL, PLAIN, FOCAL, ALONG_LINE = FITS[1:]
 add_quoted = Rows(CHAPTER, "quoted")
 add_paraphrased = Rows(CHAPTER, "paraphrased", needs=BOOK_RUNS)
 add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
@@ -59,8 +67,25 @@ def _temperature(gamma: float) -> np.ndarray:
 )
 def ce_overconfident() -> Evidence:
     """Confidence minus accuracy on test above 0; on train within one point."""
-    test = _gap(0.0, "confidence", "test"), _gap(0.0, "accuracy", "test")
-    return All.of(paired("confidence - accuracy on test", "> 0", *test, 1), _near_zero(0.0, "gap", 0.01))
+    confidence, accuracy = (_of_test(0.0, what) for what in ("confidence", "accuracy"))
+    above = paired("confidence - accuracy on test", "> 0", confidence, accuracy, 1)
+    return All.of(above, _near_zero(0.0, "gap", 0.01))
+
+
+@functools.cache
+def _of_test(gamma: float, what: str, scaling: Fit = FITS[0]) -> BySeed:
+    """Mean confidence, accuracy, adaptive ECE or NLL of the runs of a gamma on test images, after a scaling."""
+
+    def value(run: Result) -> float:
+        probs = predict(run, scaling)
+        if what == "nll":
+            return nll(probs, run.test.labels)
+        confidence, correct = top_label(probs, run.test.labels)
+        if what == "adaptive_ece":
+            return adaptive_ece_of(confidence, correct)
+        return float({"confidence": confidence, "accuracy": correct}[what].mean())
+
+    return on_test_images(with_gamma(results(), gamma), value)
 
 
 def _near_zero(gamma: float, column: str, within: float) -> Measurement:
@@ -190,9 +215,8 @@ def compensation_one_temperature() -> Evidence:
 def gamma_trades_accuracy() -> Evidence:
     """Cross-entropy against the largest gamma, paired by seed."""
     top = max(focal_gammas(gaps()))
-    scaled = comparison(method="temperature", objective="adaptive-ece")
-    ece, other_ece = (values_by_seed(scaled, "adaptive_ece", gamma=g) for g in (0.0, top))
-    accuracy, other_accuracy = (_gap(g, "accuracy", "test") for g in (0.0, top))
+    ece, other_ece = (_of_test(g, "adaptive_ece", PLAIN) for g in (0.0, top))
+    accuracy, other_accuracy = (_of_test(g, "accuracy") for g in (0.0, top))
     against = rf"on test, cross-entropy minus $\gamma = {top:g}$"
     return All.of(
         paired(f"adaptive ECE (equal mass) after temperature scaling {against}", "> 0", ece, other_ece, 1),
@@ -210,23 +234,17 @@ def table1_ece() -> Evidence:
     """Adaptive ECE after focal minus after plain temperature scaling, paired by seed, for each loss."""
     parts = []
     for g in (0.0, *focal_gammas(comparison())):
-        focal, plain = (
-            values_by_seed(comparison(), "adaptive_ece", gamma=g, method=method, objective=ECE, search="grid")
-            for method in ("focal-temperature", "temperature")
-        )
-        gain = paired_t_interval(focal, plain).scaled(100)
         quantity = rf"change of adaptive ECE (equal mass), in points, trained with $\gamma = {g:g}$"
-        parts.append(Measurement.signed(quantity, "< 0", gain, -1, over_seeds(plain)))
+        gain = (_of_test(g, "adaptive_ece", FOCAL) - _of_test(g, "adaptive_ece", PLAIN)).map(
+            lambda points: 100 * points
+        )
+        parts.append(signed_by_seed(quantity, "< 0", gain, -1))
     return All.of(*parts)
 
 
-def _relative_change(column: str, ours: dict[str, str], theirs: dict[str, str]) -> np.ndarray:
-    """A column for one scaling over that for another, minus 1: mean over the losses, one number a seed."""
-    wide = []
-    for which in (ours, theirs):
-        kept = comparison()[(comparison()[list(which)] == pd.Series(which)).all(axis="columns")]
-        wide.append(kept.pivot(index="seed", columns="loss", values=column))
-    return (wide[0] / wide[1] - 1).mean(axis="columns").to_numpy()
+def _by_loss(what: str, scaling: Fit) -> list[BySeed]:
+    """On test images after a scaling, for cross-entropy and every gamma."""
+    return [_of_test(g, what, scaling) for g in (0.0, *focal_gammas(comparison()))]
 
 
 @add_fts(
@@ -237,11 +255,10 @@ def _relative_change(column: str, ours: dict[str, str], theirs: dict[str, str]) 
 )
 def nll_kept() -> Evidence:
     """Mean relative change of the NLL over the losses of a seed, then over seeds."""
-    relative = _relative_change(
-        "nll", {"method": "focal-temperature", "objective": "nll"}, {"method": "temperature", "objective": "nll"}
-    )
+    pairs = zip(_by_loss("nll", FOCAL_BY_NLL), _by_loss("nll", PLAIN_BY_NLL), strict=True)
+    relative = mean_of([(ours / theirs).map(lambda ratio: ratio - 1) for ours, theirs in pairs])
     return Measurement.near(
-        "relative change of NLL", "approximately 0", t_interval(relative), 0.0, 0.02, over_seeds(relative)
+        "relative change of NLL", "approximately 0", relative.interval(), 0.0, 0.02, say_over(relative)
     )
 
 
@@ -292,14 +309,13 @@ def temperature_decreases() -> Evidence:
     return All.of(*parts)
 
 
-def _gain_of_criterion(quantity: str, column: str, chosen: str, other: str) -> Measurement:
+def _gain_of_criterion(quantity: str, column: str, chosen: Fit, other: Fit) -> Measurement:
     """Plain temperature scaling chosen by one criterion against the other: relative change of the mean over losses.
 
     Of a gain the sign counts: one data set's size says nothing of another's.
     """
-    plain = comparison()[comparison()["method"] == "temperature"]
-    by_seed = plain.groupby(["seed", "objective"])[column].mean().unstack()
-    return signed_by_seed(quantity, "< 0", (by_seed[chosen] / by_seed[other] - 1).to_numpy(), -1)
+    ours, theirs = (mean_of(_by_loss(column, scaling)) for scaling in (chosen, other))
+    return signed_by_seed(quantity, "< 0", (ours / theirs).map(lambda ratio: ratio - 1), -1)
 
 
 add_fts(
@@ -308,7 +324,7 @@ add_fts(
     f"Optimizing for log-loss on the validation set for the hyperparameter choice, 'for log-loss, the relative "
     f"improvement is rather minor but consistent'. (Taken as: a gain, plain temperature scaling by log-loss against "
     f"by ECE of equal mass. {SIZE}: the size, around 1 %, is that of other data.)",
-    lambda: _gain_of_criterion("relative change of NLL on test", "nll", "nll", ECE),
+    lambda: _gain_of_criterion("relative change of NLL on test", "nll", PLAIN_BY_NLL, PLAIN),
 )
 add_fts(
     "kk24.choose_by_ece",
@@ -316,7 +332,9 @@ add_fts(
     f"'When evaluating ECE, we could gain an extra 20 % relative improvement in average when optimizing for ECE on "
     f"the validation set for the hyperparameter choice.' (Taken as: a gain over choosing by log-loss, plain "
     f"temperature scaling, mean over the losses; ECE of equal mass, KK24's. {SIZE}: the size is that of other data.)",
-    lambda: _gain_of_criterion("relative change of adaptive ECE (equal mass) on test", "adaptive_ece", ECE, "nll"),
+    lambda: _gain_of_criterion(
+        "relative change of adaptive ECE (equal mass) on test", "adaptive_ece", PLAIN, PLAIN_BY_NLL
+    ),
 )
 
 
@@ -352,8 +370,6 @@ def fig8_linear() -> Evidence:
 )
 def line_search() -> Evidence:
     """Test ECE along the line minus that of the whole grid, mean over the losses of a seed, then over seeds."""
-    focal = comparison().query("method == 'focal-temperature' and objective == @ECE")
-    by_seed = 100 * focal.pivot_table("adaptive_ece", "seed", "search")  # the mean over losses
-    loss = paired_t_interval(by_seed["line"], by_seed["grid"] + 0.1)
+    line, grid = (mean_of(_by_loss("adaptive_ece", scaling)) for scaling in (ALONG_LINE, FOCAL))
     quantity = "adaptive ECE (equal mass) lost on test, in points, less the 0.1 allowed"
-    return Measurement.signed(quantity, "< 0", loss, -1, over_seeds(by_seed))
+    return signed_by_seed(quantity, "< 0", (line - grid).map(lambda lost: 100 * lost - 0.1), -1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,11 +18,11 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval, t_interval_if_any
 from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Contrast, Setting
-from reproduction.engine.store import Result, load_runs
+from reproduction.engine.store import Logits, Result, load_runs
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared import miscalibration
 from reproduction.studies.shared.miscalibration import eces_if_calibrated
-from reproduction.studies.shared.over_seeds import say_seeds
+from reproduction.studies.shared.over_seeds import say_over, say_seeds
 from reproduction.studies.shared.printed_effects import PrintedEffect
 from reproduction.studies.shared.recorded import (
     BOOK,
@@ -33,13 +33,15 @@ from reproduction.studies.shared.recorded import (
     read_whole_seeds,
     read_written,
 )
+from reproduction.studies.shared.two_way import BySeed, kept_images
 from reproduction.studies.shared.written_contrasts import (
     ECES,
     are_apart,
     compare_eces,
     difference_by_seed,
     evaluate_contrasts,
-    interval_over_seeds,
+    interval_of,
+    paired_by_seed,
 )
 
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
@@ -123,10 +125,31 @@ def say_sign(sign: int) -> str:
     return "positive" if sign > 0 else "negative"
 
 
+def on_test_images(runs: Iterable[Result], quantity: Callable[[Result], float]) -> BySeed:
+    """What a run gives by its test logits, of each run; over test images, too, as `two_way` says.
+
+    Args:
+        runs: one a seed, with the same test images.
+
+    Raises:
+        ValueError: their test labels differ.
+    """
+    every = sorted(runs, key=lambda run: run.spec.seed)
+    labels = every[0].test.labels
+    if others := sum(not np.array_equal(run.test.labels, labels) for run in every):
+        raise ValueError(f"runs must be tested on the same images. Got {others} of {len(every)} with other labels.")
+    parts = kept_images(len(labels))
+    values = [[quantity(replace(r, test=Logits(r.test.logits[k], r.test.labels[k]))) for k in parts] for r in every]
+    return BySeed(tuple(run.spec.seed for run in every), np.array(values), len(labels))
+
+
 def signed_by_seed(quantity: str, printed: str, values: Any, sign: int, said: str = "printed") -> Measurement:
-    """The mean of values, one a seed, against the sign claimed."""
-    found = Measurement.signed(quantity, printed, t_interval(values), sign, over_seeds(values))
-    return replace(found, said=said)
+    """The mean of values, `BySeed` or an array with one a seed, against the sign claimed."""
+    if isinstance(values, BySeed):
+        interval, over = values.interval(), say_over(values)
+    else:
+        interval, over = t_interval(values), over_seeds(values)
+    return replace(Measurement.signed(quantity, printed, interval, sign, over), said=said)
 
 
 def signed_if_any(quantity: str, printed: str, values: Any, sign: int) -> Measurement:
@@ -140,12 +163,12 @@ def contrast_by_seed(
     """A contrast that was written down, against the sign claimed, its own by default; of one seed without an interval.
 
     Raises:
-        ValueError: as `difference_by_seed`.
+        ValueError: as `paired_by_seed`.
     """
     sign = contrast.claimed if sign is None else sign
-    values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-    interval = interval_over_seeds(values, contrast.metric)
-    return replace(Measurement.signed(quantity, say_sign(sign), interval, sign, over_seeds(values)), said=said)
+    found = paired_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
+    interval, over = interval_of(found, contrast.metric), say_over(found, contrast.metric)
+    return replace(Measurement.signed(quantity, say_sign(sign), interval, sign, over), said=said)
 
 
 def measure_among(
@@ -156,7 +179,7 @@ def measure_among(
     That is the interval whose chance to miss is that of the contrast's own, times its p value over the corrected one.
 
     Raises:
-        ValueError: the contrast is not of the family; as `difference_by_seed`.
+        ValueError: the contrast is not of the family; as `paired_by_seed`.
     """
     if contrast not in family:
         raise ValueError(f"the contrast must be of the family. Got {contrast.name!r} and {len(family)} others.")
@@ -172,7 +195,9 @@ def measure_among(
 
 
 def paired(quantity: str, printed: str, first: Any, second: Any, sign: int, said: str = "printed") -> Measurement:
-    """The mean of first - second, one number a seed each, against the sign claimed."""
+    """The mean of first - second, each `BySeed` or an array with one number a seed, against the sign claimed."""
+    if isinstance(first, BySeed):
+        return signed_by_seed(quantity, printed, first - second, sign, said)
     found = Measurement.signed(quantity, printed, paired_t_interval(first, second), sign, over_seeds(first))
     return replace(found, said=said)
 
@@ -217,12 +242,13 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
     table, planned = read_whole_seeds(name), len(_planned_seeds(name, contrast))
     seeds = (set(table.loc[table["loss"] == loss, "seed"]) for loss in contrast.losses)
     if set.intersection(*seeds):
-        differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-        interval, remark = interval_over_seeds(differences, contrast.metric), _other_eces(table, contrast)
+        differences = paired_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
+        remark = _other_eces(table, contrast)
     else:
-        differences, interval, remark = pd.Series(dtype=float), _OF_NO_SEED, ""
+        differences, remark = _OF_NO_SEED, ""
     unwritten = "" if _is_written(name, contrast) else "Not among what was written down before the runs"
-    return replace(_of_planned(quantity, printed, differences, interval, planned), remark=_join(remark, unwritten))
+    found = _of_planned(quantity, printed, differences, contrast.metric, planned)
+    return replace(found, remark=_join(remark, unwritten))
 
 
 def measure_change(first: str, second: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
@@ -241,28 +267,27 @@ def measure_change(first: str, second: str, contrast: Contrast, quantity: str, p
         raise ValueError(f"{first} and {second} must be planned with a seed in common. Got none.")
     tables = [read_whole_seeds(name) for name in (first, second)]
 
-    def changed(metric: str) -> tuple[pd.Series, Interval]:
-        one, two = (difference_by_seed(table, metric, contrast.ours, contrast.theirs) for table in tables)
-        changes = (one - two).dropna()
-        return changes, interval_over_seeds(changes, metric) if len(changes) else _OF_NO_SEED
+    def changed(metric: str) -> BySeed:
+        one, two = (paired_by_seed(table, metric, contrast.ours, contrast.theirs) for table in tables)
+        return one - two
 
-    changes, interval = changed(contrast.metric)
-    found = _of_planned(quantity, printed, changes, interval, len(planned))
+    found = _of_planned(quantity, printed, changed(contrast.metric), contrast.metric, len(planned))
     if contrast.metric not in ECES:
         return found
-    intervals = {ece: interval if ece == contrast.metric else changed(ece)[1] for ece in ECES}
+    intervals = {ece: _interval_if_any(changed(ece), ece) for ece in ECES}
     by_ece = pd.DataFrame([(ece, i.estimate, i.low, i.high) for ece, i in intervals.items()], columns=_SHOWN)
     return replace(found, remark=_say_apart(by_ece[are_apart(by_ece, contrast.metric)]))
 
 
-def _of_planned(
-    quantity: str, printed: PrintedEffect, values: pd.Series, interval: Interval, planned: int
-) -> Measurement:
-    """Values, one a seed, against the effect claimed; not complete as long as planned seeds are missing."""
-    complete = len(values) >= planned
-    over = say_seeds(len(values), planned)
+def _of_planned(quantity: str, printed: PrintedEffect, values: BySeed, metric: str, planned: int) -> Measurement:
+    """A metric's differences against the effect claimed; not complete as long as planned seeds are missing."""
+    interval, over = _interval_if_any(values, metric), say_over(values, metric, planned)
     found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size)
-    return replace(found, complete=complete)
+    return replace(found, complete=len(values.seeds) >= planned)
+
+
+def _interval_if_any(values: BySeed, metric: str) -> Interval:
+    return interval_of(values, metric) if values.seeds else Interval(np.nan, np.nan, np.nan)
 
 
 def with_remark(found: Measurement, remark: str) -> Measurement:
@@ -314,4 +339,4 @@ def _by_chance(name: str, contrast: Contrast) -> str:
 
 
 _SHOWN = ["metric", "difference", "low", "high"]
-_OF_NO_SEED = Interval(np.nan, np.nan, np.nan)
+_OF_NO_SEED = BySeed((), np.array([]))

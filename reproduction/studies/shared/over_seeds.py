@@ -26,6 +26,7 @@ from reproduction.engine.contrasts import SCALINGS
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
 from reproduction.pages.tables import in_words
+from reproduction.studies.shared.two_way import IMAGES, LEFT_OUT, BySeed, changes_in, kept_images
 
 Column = Literal["loss", "method", "objective"]
 
@@ -43,11 +44,13 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
 
     Columns: dataset, model, loss, gamma, seed; where runs have all of these in common, the settings in which they
     differ, as learning_rate; method and objective of SCALINGS, with the temperature and calibration gamma that they
-    chose; metric of METRICS, value as tables show it, errors and calibration errors in per cent.
+    chose; metric of METRICS, value as tables show it, errors and calibration errors in per cent; where all runs of a
+    data set have the same test labels, images, of how many test images, and LEFT_OUT, what leaving out a group of them
+    changes in the value, see `two_way`.
     """
     rows: list[dict[str, Any]] = []
     runs = list(results)
-    apart = _settings_apart([result.spec for result in runs])
+    apart, shared = _settings_apart([result.spec for result in runs]), _with_one_test_set(runs)
     for result in runs:
         spec, labels, logits = result.spec, result.test.labels, result.test.logits.astype(np.float64)
         run = run_columns(spec) | {name: value for name, value in _settings(spec).items() if name in apart}
@@ -60,9 +63,21 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
                 fit = scaling.fit(result.validation.logits, result.validation.labels)
                 probs = fit.predict_proba(logits)
                 chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
-            values = all_metrics(probs, labels)
-            rows += [run | chosen | {"metric": name, "value": m.unit * values[name]} for name, m in METRICS.items()]
+            parts = kept_images(len(labels)) if spec.dataset in shared else [slice(None)]
+            found = [all_metrics(probs[kept], labels[kept]) for kept in parts]
+            for name, metric in METRICS.items():
+                values = [metric.unit * of_images[name] for of_images in found]
+                changes = {IMAGES: len(labels)} | changes_in(values) if len(values) > 1 else {}
+                rows.append(run | chosen | {"metric": name, "value": values[0]} | changes)
     return pd.DataFrame(rows)
+
+
+def _with_one_test_set(runs: Iterable[Result]) -> set[str]:
+    """The data sets whose runs all have the same test labels."""
+    labels: dict[str, set[bytes]] = {}
+    for run in runs:
+        labels.setdefault(run.spec.dataset, set()).add(run.test.labels.tobytes())
+    return {dataset for dataset, found in labels.items() if len(found) == 1}
 
 
 def run_key(spec: Spec) -> tuple[str, str, str, int]:
@@ -157,6 +172,17 @@ def say_seeds(there: int, planned: int | None = None) -> str:
     return f"{there} {'seed' if there == 1 else 'seeds'}"
 
 
+def say_over(found: BySeed, metric: str | None = None, planned: int | None = None) -> str:
+    """What an interval is over: '4 seeds and 10,000 test images', or '4 seeds alone, one test set'.
+
+    Of a metric that is not in METRICS '4 seeds': it need not be of a test set. Runs that are missing come first.
+    """
+    seeds = say_seeds(len(found.seeds), planned)
+    if (metric is not None and metric not in METRICS) or (planned is not None and len(found.seeds) < planned):
+        return seeds
+    return f"{seeds} and {found.images:,} test images" if found.images else f"{seeds} alone, one test set"
+
+
 def say_what_two_allow(seeds: int) -> str:
     """What a 95 % t interval of two seeds needs to be without 0; '' for any other number of them.
 
@@ -207,7 +233,7 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def contrast(table: pd.DataFrame, column: Column, baseline: str) -> pd.DataFrame:
-    """Differences to the runs whose `column` is `baseline`, paired by seed, with Student's t interval over seeds.
+    """Differences to the runs whose `column` is `baseline`, paired by seed, with the t interval of `two_way`.
 
     All else is equal in a pair: data set, model, metric, seed, and of loss, method and objective the other two.
     The method 'none' has no objective, so as a baseline it goes with every one.
@@ -217,8 +243,9 @@ def contrast(table: pd.DataFrame, column: Column, baseline: str) -> pd.DataFrame
         baseline: 'cross-entropy', 'temperature', 'nll'.
 
     Returns:
-        dataset, model, loss, method, objective, metric; difference, low, high; seeds; p, the two-sided p value of no
-        difference. With one seed low, high and p are nan. For several at once see `correct_together`.
+        dataset, model, loss, method, objective, metric; difference, low, high, degrees of freedom; seeds; over, see
+        `say_over`; p, the two-sided p value of no difference. With one seed low, high, degrees and p are nan. For
+        several at once see `correct_together`.
 
     Raises:
         ValueError: no rows have that baseline, or as `summarise`.
@@ -230,13 +257,18 @@ def contrast(table: pd.DataFrame, column: Column, baseline: str) -> pd.DataFrame
             f"baseline must be a {column} of the table: {', '.join(table[column].unique())}. Got {baseline!r}."
         )
     shared = [key for key in _ROW if key != column and (key != "objective" or baseline != "none")]
-    pairs = rest.merge(first[[*shared, "value"]], on=shared, suffixes=("", "_of_baseline"))
+    kept = [name for name in ("value", IMAGES, *LEFT_OUT) if name in table]
+    pairs = rest.merge(first[[*shared, *kept]], on=shared, suffixes=("", "_of_baseline"))
+    of_baseline = pairs[[f"{name}_of_baseline" for name in kept]].set_axis(kept, axis="columns")
     found = []
     for key, part in pairs.groupby(_ROW[:-1], sort=False):
-        interval = t_interval_if_any(part["value"] - part["value_of_baseline"])
+        theirs = of_baseline.loc[part.index].assign(seed=part["seed"])
+        differences = BySeed.of_rows(part) - BySeed.of_rows(theirs)
+        interval = differences.interval()
         p = t_p_value(interval) if interval.kind else np.nan
-        found.append((*key, interval.estimate, interval.low, interval.high, len(part), p))
-    return pd.DataFrame(found, columns=[*_ROW[:-1], "difference", "low", "high", "seeds", "p"])
+        numbers = (interval.estimate, interval.low, interval.high, interval.degrees or np.nan)
+        found.append((*key, *numbers, len(part), say_over(differences, str(part["metric"].iloc[0])), p))
+    return pd.DataFrame(found, columns=[*_ROW[:-1], "difference", "low", "high", "degrees", "seeds", "over", "p"])
 
 
 def correct_together(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
@@ -265,7 +297,7 @@ def _require_apart(table: pd.DataFrame) -> None:
     alike = table[table.duplicated(_ROW, keep=False)]
     if alike.empty:
         return
-    measured = ["value", "temperature", "calibration_gamma"]
+    measured = ["value", "temperature", "calibration_gamma", *LEFT_OUT]
     groups = alike.drop(columns=measured, errors="ignore").groupby(_ROW, dropna=False, sort=False)
     counts = groups.nunique(dropna=False).max()
     differing = ", ".join(map(str, counts.index[counts > 1]))

@@ -18,7 +18,7 @@ from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
-from focal_lib.metrics.intervals import Interval, bootstrap_draws
+from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.scores import nll, top_label
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.checkout import ROOT
@@ -65,6 +65,15 @@ def fit_scaling(result: Result, scaling: Fit) -> tuple[Any, float]:
     return _fitted(result, scaling.method, scaling.objective, **own)
 
 
+def predict(result: Result, scaling: Fit) -> np.ndarray:
+    """Probabilities (n, K) of a run's test samples, after a scaling."""
+    logits = result.test.logits.astype(np.float64)
+    if scaling.method == "none":
+        return softmax(logits, -1)
+    probs: np.ndarray = fit_scaling(result, scaling)[0].predict_proba(logits)
+    return probs
+
+
 def compare_scaling(results: Iterable[Result], scalings: Sequence[Fit] = FITS) -> pd.DataFrame:
     """One row a run and scaling: temperature and focal temperature scaling, fitted on validation, judged on test.
 
@@ -74,14 +83,11 @@ def compare_scaling(results: Iterable[Result], scalings: Sequence[Fit] = FITS) -
     rows = []
     for result in results:
         run = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
-        logits, labels = result.test.logits.astype(np.float64), result.test.labels
         for scaling in scalings:
             chosen = {"temperature": 1.0, "calibration_gamma": 0.0, "value": np.nan, "seconds": 0.0}
-            if scaling.method == "none":
-                probs = softmax(logits, -1)
-            else:
+            probs, labels = predict(result, scaling), result.test.labels
+            if scaling.method != "none":
                 fit, seconds = fit_scaling(result, scaling)
-                probs = fit.predict_proba(logits)
                 chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
                 chosen |= {"value": fit.objective_, "seconds": seconds}
             judged = {"adaptive_ece": adaptive_ece_of(*top_label(probs, labels)), "nll": nll(probs, labels)}
@@ -133,56 +139,6 @@ def resample_gain(result: Result, pair: Pair, other: Pair, *, resamples: int = 2
     """
     (one, correct), (two, _) = (top_after(result, scaling) for scaling in (pair, other))
     return bootstrap_adaptive_ece_difference((one, correct), (two, correct), resamples=resamples, seed=result.spec.seed)
-
-
-def resample_mean_gain(fitted: Sequence[tuple[Result, Pair, Pair]], *, resamples: int = 200, seed: int = 0) -> Interval:
-    """The mean of `resample_gain` over runs, whose test samples are drawn together.
-
-    Args:
-        fitted: run, one pair, the other.
-
-    Raises:
-        ValueError: no run, or runs whose test labels differ.
-    """
-    others = sum(not np.array_equal(run.test.labels, fitted[0][0].test.labels) for run, *_ in fitted)
-    if not fitted or others:
-        also = f", {others} of them on others" if others else ""
-        raise ValueError(f"runs must be one or more, tested on the same samples. Got {len(fitted)} runs{also}.")
-    sides = [(top_after(run, one), top_after(run, other)) for run, one, other in fitted]
-    columns = [values for both in sides for side in both for values in side]
-    order = np.lexsort(columns[::-1])  # so that draws do not depend on the order of the rows
-
-    def mean_gain(draw: np.ndarray) -> float:
-        eces = [[adaptive_ece_of(*(values[order[draw]] for values in side)) for side in both] for both in sides]
-        return float(np.mean([one - other for one, other in eces]))
-
-    def statistic(draws: np.ndarray) -> np.ndarray:
-        return np.array([mean_gain(draw) for draw in draws])
-
-    return bootstrap_draws(statistic, len(fitted[0][0].test.labels), resamples=resamples, seed=seed)
-
-
-def gains_over_test_samples(runs: Sequence[Result], table: pd.DataFrame, *, resamples: int = 200) -> pd.DataFrame:
-    """For each loss `resample_mean_gain` of focal temperature scaling, minus temperature scaling, by adaptive ECE.
-
-    Args:
-        runs: of one data set; table: what `measure` gives of them.
-
-    Returns:
-        Index loss, in the order of the table; difference, low, high in percentage points; runs, their number.
-    """
-    chosen = table[(table["metric"] == "adaptive-ece") & (table["objective"] == "adaptive-ece")]
-    columns = chosen[["loss", "seed", "method", "calibration_gamma", "temperature"]]
-    pairs = {(loss, seed, method): (g, t) for loss, seed, method, g, t in columns.itertuples(index=False)}
-    rows = {}
-    for loss in table["loss"].unique():
-        own = [run for run in runs if run.spec.label == loss]
-        methods = ("focal-temperature", "temperature")
-        one, other = ([pairs[loss, run.spec.seed, method] for run in own] for method in methods)
-        gain = resample_mean_gain(list(zip(own, one, other, strict=True)), resamples=resamples).scaled(100)
-        rows[loss] = (gain.estimate, gain.low, gain.high, len(own))
-    found = pd.DataFrame.from_dict(rows, orient="index", columns=["difference", "low", "high", "runs"])
-    return found.rename_axis("loss")
 
 
 def nll_temperature(result: Result, calibration_gamma: float) -> float:

@@ -10,21 +10,22 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import Interval, t_interval_if_any, welch_interval
+from focal_lib.metrics.intervals import Interval, welch_interval
 from focal_lib.metrics.significance import smallest_effect, t_p_value
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.pages.tables import captioned, in_words
 from reproduction.studies.shared.over_seeds import contrast as paired_contrast
-from reproduction.studies.shared.over_seeds import correct_together
+from reproduction.studies.shared.over_seeds import correct_together, say_over
 from reproduction.studies.shared.recorded import read_written
+from reproduction.studies.shared.two_way import BySeed
 
 # of metrics that are whole numbers, or shares of so many: an image of 10,000, the most that are tested here, is 0.01 %
 _STEPS = {"epochs-to-low": 1.0, "epochs-to-error": 1.0, "error": 0.01}
 FINDINGS = ("borne out", "contradicted", "not borne out", "too few seeds to tell", "new", "open")  # by large runs
 ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
-_EVALUATED = ["table", "name", "compared", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
-_EVALUATED += ["p", "p_adjusted", "smallest", "significant"]
-_SHOWN = {"name": "contrast", "difference": "difference", "interval": "95 % t interval", "seeds": "seeds", "p": "p"}
+_EVALUATED = ["table", "name", "compared", "primary", "metric", "claimed", "difference", "low", "high", "degrees"]
+_EVALUATED += ["seeds", "over", "p", "p_adjusted", "smallest", "significant"]
+_SHOWN = {"name": "contrast", "difference": "difference", "interval": "95 % t interval", "over": "over", "p": "p"}
 _SHOWN |= {"p_adjusted": "p, corrected (Holm)", "significant": "significant", "smallest": "smallest that would show"}
 _AFTER = {"none": "as trained", "temperature": "after a temperature"}
 # compared in the runs for which nothing was written down before; to add gamma 2 afterwards would be a choice by result
@@ -72,10 +73,15 @@ def keep_evaluable(contrasts: Iterable[Contrast], table: pd.DataFrame) -> tuple[
 
 
 def difference_by_seed(table: pd.DataFrame, metric: str, ours: Setting, theirs: Setting) -> pd.Series:
-    """A metric of one setting minus that of another, a number a seed that both have, in order; means over their losses.
+    """`paired_by_seed` on all test images: a number a seed."""
+    return paired_by_seed(table, metric, ours, theirs).of_all
+
+
+def paired_by_seed(table: pd.DataFrame, metric: str, ours: Setting, theirs: Setting) -> BySeed:
+    """A metric of one setting minus that of another, of each seed that both have, in order; means over their losses.
 
     Args:
-        table: what `measure` gives, of one data set and network.
+        table: what `measure` gives, of one data set and network; without LEFT_OUT an interval is over seeds alone.
 
     Raises:
         ValueError: several data sets or networks, not one run a loss and seed of either setting, or no seed in common.
@@ -84,30 +90,30 @@ def difference_by_seed(table: pd.DataFrame, metric: str, ours: Setting, theirs: 
     if len(networks) != 1:
         raise ValueError(f"table must be of one data set and network. Got {len(networks)} pairs.")
     one, two = (_mean_by_seed(table, metric, setting) for setting in (ours, theirs))
-    differences = (one - two).dropna()
-    if differences.empty:
-        raise ValueError(f"runs are paired by seed: one must be of both. Got {list(one.index)} and {list(two.index)}.")
+    differences = one - two
+    if not differences.seeds:
+        raise ValueError(f"runs are paired by seed: one must be of both. Got {list(one.seeds)} and {list(two.seeds)}.")
     return differences
 
 
-def _mean_by_seed(table: pd.DataFrame, metric: str, setting: Setting) -> pd.Series:
+def _mean_by_seed(table: pd.DataFrame, metric: str, setting: Setting) -> BySeed:
     chosen = table[table["loss"].isin(setting.losses) & (table["metric"] == metric)]
     chosen = chosen[(chosen["method"] == setting.method) & (chosen["objective"] == setting.objective)]
     if chosen.empty or chosen.duplicated(["loss", "seed"]).any():
         raise ValueError(f"table must have one row a loss and seed of {metric}, {setting}. Got {len(chosen)}.")
-    wide = chosen.pivot(index="seed", columns="loss", values="value").sort_index()
+    wide = chosen.pivot(index="seed", columns="loss", values="value")
     if wide.shape[1] < len(setting.losses) or wide.isna().any(axis=None):
         raise ValueError(f"every loss must have a run of each seed. Got {int(wide.count().sum())} of {setting}.")
-    return wide.mean(axis="columns")
+    return BySeed.of_rows(chosen)
 
 
-def interval_over_seeds(differences: pd.Series, metric: str) -> Interval:
-    """Student's t interval of what `difference_by_seed` gives of a metric; of one seed none. Knows whole numbers."""
-    return t_interval_if_any(differences, step=_STEPS.get(metric, 0.0))
+def interval_of(differences: BySeed, metric: str) -> Interval:
+    """The t interval of what `paired_by_seed` gives of a metric; of one seed none. Knows whole numbers."""
+    return differences.interval(_STEPS.get(metric, 0.0))
 
 
 def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast]) -> pd.DataFrame:
-    """One row a contrast: its difference over seeds with Student's t interval, and whether it is significant.
+    """One row a contrast: its mean difference with its t interval, see `two_way`, and whether it is significant.
 
     The primary contrast of a table stands for itself; the p values of its others are adjusted together, by Holm.
 
@@ -116,23 +122,24 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast]) -> pd
 
     Returns:
         table, name, compared (`say_what_is_compared`), primary, metric, claimed (-1 or 1); difference, with low and
-        high each for itself; seeds; p and p_adjusted; significant: p_adjusted at most 0.05; smallest: the
-        difference that these seeds would have shown with probability 0.8, uncorrected. With one seed the numbers after
-        the difference are nan, with two the last.
+        high each for itself, and degrees of freedom; seeds; over, see `say_over`; p and p_adjusted; significant:
+        p_adjusted at most 0.05; smallest: the difference that these data would have shown with probability 0.8,
+        uncorrected. With one seed the numbers after the difference are nan, with two the last.
 
     Raises:
         ValueError: as `difference_by_seed`.
     """
     rows = []
     for c in contrasts:
-        differences = difference_by_seed(_rows_of(table, c), c.metric, c.ours, c.theirs)
-        i = interval_over_seeds(differences, c.metric)
+        differences = paired_by_seed(_rows_of(table, c), c.metric, c.ours, c.theirs)
+        i, seeds = interval_of(differences, c.metric), len(differences.seeds)
         p = t_p_value(i) if i.kind else np.nan
-        smallest = smallest_effect(i) if len(differences) > 2 else np.nan  # two tell next to nothing of the spread
+        smallest = smallest_effect(i) if seeds > 2 else np.nan  # two tell next to nothing of the spread
         rows.append(
             {"table": c.table, "name": c.name, "compared": say_what_is_compared(c), "primary": c.primary}
             | {"metric": c.metric, "claimed": c.claimed}
-            | {"difference": i.estimate, "low": i.low, "high": i.high, "seeds": len(differences)}
+            | {"difference": i.estimate, "low": i.low, "high": i.high, "degrees": i.degrees or np.nan}
+            | {"seeds": seeds, "over": say_over(differences, c.metric)}
             | {"p": p, "p_adjusted": p, "smallest": smallest}
         )
     if not rows:
@@ -278,9 +285,13 @@ def compare_small_with_large(
 
 
 def _as_means(found: pd.DataFrame) -> list[Interval]:
-    """The t intervals of a table's difference, low and high, over its seeds."""
-    columns = found[["difference", "low", "high", "seeds"]].itertuples(index=False, name=None)
-    return [Interval(mean, low, high, "t", degrees=seeds - 1) for mean, low, high, seeds in columns]
+    """The t intervals of a table's difference, low, high and degrees."""
+    columns = found[["difference", "low", "high", "degrees"]].itertuples(index=False, name=None)
+    none = (np.nan, np.nan)
+    return [
+        Interval(mean, *none) if np.isnan(degrees) else Interval(mean, low, high, "t", degrees=degrees)
+        for mean, low, high, degrees in columns
+    ]
 
 
 def subtract_means(first: Interval, second: Interval) -> Interval:
@@ -344,7 +355,7 @@ def compare_data_sets(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         tables: data set -> what `measure` gives of its runs.
 
     Returns:
-        Index loss, data set; difference, low, high, the t interval over seeds; seeds; change, change_low, change_high:
+        Index loss, data set; difference, low, high, the t interval; seeds; change, change_low, change_high:
         the difference minus that on the first data set, by Welch's interval, 0 there.
 
     Raises:
@@ -361,7 +372,8 @@ def compare_data_sets(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             first, *others = (_as_means(own.loc[[loss]])[0] for own in found.values())
             changes = [Interval(0, 0, 0), *(subtract_means(other, first) for other in others)]
             for title, own, change in zip(found, (first, *others), changes, strict=True):
-                numbers = own.estimate, own.low, own.high, (own.degrees or 0) + 1
+                seeds = int(found[title].loc[loss, "seeds"])
+                numbers = own.estimate, own.low, own.high, seeds
                 rows[loss, title] = (*numbers, *astuple(change)[:3])
     if not rows:
         raise ValueError(f"tables must have a loss beside cross-entropy in common. Got none in {', '.join(tables)}.")

@@ -53,7 +53,9 @@ def test_the_claim_is_the_primary_contrast():
 def test_readme_says_the_gains_of_the_rows():
     words = find("kk24.table1_ece_every_loss").instead
     measured = [gain.measured for gain in gains_of_rows().values()]
-    assert words.startswith(f"{min(measured):+.2f} to {max(measured):+.2f} points with 5 losses, 4 seeds each")
+    assert words.startswith(
+        f"{min(measured):+.2f} to {max(measured):+.2f} points with 5 losses, 4 seeds and 10,000 test images"
+    )
 
 
 def test_another_ece_gives_another_number():
@@ -94,7 +96,7 @@ def test_nothing_is_concluded_before_all_seeds_are_there(monkeypatch, gain):
     seeds_told = f"{len(seeds) - 1} of {len(seeds)} planned seeds"
     whole, part = measured(len(seeds)), measured(len(seeds) - 1)
     assert whole.verdict == (Verdict.REPRODUCED if gain < 0 else Verdict.NOT_REPRODUCED)
-    assert whole.over == f"{len(seeds)} seeds"
+    assert whole.over == f"{len(seeds)} seeds and 10,000 test images"
     assert part.verdict == All((part,)).verdict == Verdict.UNDECIDED
     assert part.over == seeds_told
     assert part.conclude().endswith(f": only {seeds_told} are in")

@@ -10,6 +10,7 @@ from reproduction.studies.cifar.claims_m20_l25 import CLIPPED, change_of_lead
 from reproduction.studies.shared.recorded import read_planned, read_table, read_whole_seeds
 
 SEEN = "cifar10-long"  # the runs that suggested what is asked
+OVER_BOTH = "3 seeds and 10,000 test images"
 
 
 def shifted(name, seeds, by):
@@ -41,7 +42,7 @@ def test_seed_0_was_seen_and_is_not_asked():
 def test_fresh_seeds_decide(records, by, verdict):
     records[cifar.FRESH] = shifted(SEEN, [1, 2, 3], by)
     found = find("m20.cifar10_before_long").check()
-    assert (found.verdict, found.found.over) == (verdict, "3 seeds")
+    assert (found.verdict, found.found.over) == (verdict, OVER_BOTH)
     records[cifar.FRESH] = shifted(SEEN, [1, 2], by)
     assert find("m20.cifar10_before_long").check().verdict == Verdict.UNDECIDED
 
@@ -50,7 +51,7 @@ def test_a_change_waits_for_the_seeds_that_both_are_planned_with(records):
     records[cifar.FRESH] = shifted(SEEN, [1, 2, 3], 0.0)
     records[CLIPPED] = shifted(CLIPPED, [0, 1, 2, 3], 0.0)
     found = cifar.longer_training_favours_focal()
-    assert (found.complete, found.over, found.verdict) == (True, "3 seeds", Verdict.REPRODUCED)  # 1, 2 and 3
+    assert (found.complete, found.over, found.verdict) == (True, OVER_BOTH, Verdict.REPRODUCED)  # 1, 2 and 3
     for seeds in ([0, 1, 2], [0]):  # with seed 0 alone there is none in common
         records[CLIPPED] = shifted(CLIPPED, seeds, 0.0)
         found = cifar.longer_training_favours_focal()
@@ -84,7 +85,7 @@ def test_claims_of_resnet18_read_its_runs_alone(monkeypatch, check):
     monkeypatch.setattr("reproduction.studies.shared.regimes.read_whole_seeds", only_these)
     found = getattr(check(), "found", check())
     parts = getattr(found, "parts", (found,))
-    assert {part.over for part in parts} == {"3 seeds"}
+    assert {part.over for part in parts} == {"3 seeds and 10,000 test images"}
 
 
 def test_the_row_of_the_readme_has_the_trainings_that_say_otherwise():
@@ -135,7 +136,7 @@ def test_whether_the_steps_favour_focal_loss(records, by_the_mean, clipped, verd
     found = cifar.clipping_favours_focal()
     assert found.measured == pytest.approx(clipped - by_the_mean)
     assert found.verdict == verdict
-    assert found.over == "4 seeds"
+    assert found.over == "4 seeds and 10,000 test images"
 
 
 def test_three_of_four_seeds_decide_nothing(records):

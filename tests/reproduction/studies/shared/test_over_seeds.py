@@ -17,6 +17,7 @@ from reproduction.engine.grids import read_grid
 from reproduction.engine.spec import Spec
 from reproduction.studies.shared import over_seeds
 from reproduction.studies.shared.over_seeds import SCALINGS
+from reproduction.studies.shared.two_way import IMAGES, LEFT_OUT
 
 PRE = {"method": "none", "objective": ""}
 BY_ADAPTIVE_ECE = {"method": "temperature", "objective": "adaptive-ece"}
@@ -64,9 +65,23 @@ def test_the_temperature_chosen_by_ece_is_of_m20s_grid(made_results):
     assert chosen[0] > max(PAPER_TEMPERATURES)
 
 
+def test_a_row_has_its_value_without_each_group_of_test_images(made_results, measured):
+    run, other = made_results[0], made_results[-1]
+    labels, kept = run.test.labels, np.arange(len(run.test.labels)) % 20 != 3
+    same = [run, replace(other, test=replace(other.test, labels=labels))]
+    table = rows(over_seeds.measure(same, (("none", ""),)), loss=run.spec.label, seed=run.spec.seed)
+    values, probs = table.set_index("metric"), softmax(run.test.logits.astype(float), -1)
+    assert (values[IMAGES] == len(labels)).all()
+    for name in ("error", "nll", "ece", "adaptive-ece", "classwise-ece"):
+        change = METRICS[name].shown(probs[kept], labels[kept]) - values.loc[name, "value"]
+        assert values.loc[name, "left_out_3"] == pytest.approx(change, rel=2e-3, abs=1e-6)
+    apart = [run, replace(other, test=replace(other.test, labels=np.roll(labels, 1)))]
+    assert LEFT_OUT[0] not in over_seeds.measure(apart, (("none", ""),))  # nothing that seeds have in common
+
+
 def test_some_scalings_only(made_results, measured):
     some = over_seeds.measure(made_results[:1], (("none", ""), ("temperature", "nll")))
-    whole = measured.merge(some, on=[c for c in some if c != "value"], suffixes=("", "_again"))
+    whole = measured.merge(some, on=[c for c in some if c not in ("value", IMAGES, *LEFT_OUT)], suffixes=("", "_again"))
     assert len(whole) == len(some) == 2 * len(METRICS)
     assert (whole["value"] == whole["value_again"]).all()
 
@@ -131,7 +146,7 @@ def test_settings_are_what_runs_are_trained_with(make_result):
     found = over_seeds.measure(alike, (("none", ""),))
     assert sorted(set(found["learning_rate"])) == [0.01, alike[0].spec.training.learning_rate]
     columns = set(over_seeds.measure([alike[0], make_result("focal", 1, gamma=1, epochs=7)], (("none", ""),)))
-    assert columns == set(found) - {"learning_rate"}
+    assert columns - {IMAGES, *LEFT_OUT} == set(found) - {"learning_rate", IMAGES, *LEFT_OUT}
 
 
 def test_the_same_rows_twice_are_refused(by_rate):
@@ -170,7 +185,7 @@ def test_summary_is_numpys(measured, tmp_path):
 
 
 def test_pairs_are_of_one_seed(measured):
-    shuffled = measured.sample(frac=1, random_state=0)
+    shuffled = measured.drop(columns=list(LEFT_OUT), errors="ignore").sample(frac=1, random_state=0)
     row = rows(over_seeds.contrast(shuffled, "loss", "cross-entropy"), **PRE, metric="nll").iloc[0]
     pre = rows(measured, **PRE, metric="nll").pivot(index="seed", columns="loss", values="value")
     interval = stats.ttest_rel(pre["focal 3"], pre["cross-entropy"]).confidence_interval(0.95)
@@ -239,7 +254,8 @@ def test_several_at_once_are_corrected_together():
 
 
 def test_p_values_are_scipys(measured):
-    row = rows(over_seeds.contrast(measured, "loss", "cross-entropy"), **PRE, metric="nll").iloc[0]
+    alone = measured.drop(columns=list(LEFT_OUT), errors="ignore")
+    row = rows(over_seeds.contrast(alone, "loss", "cross-entropy"), **PRE, metric="nll").iloc[0]
     pre = rows(measured, **PRE, metric="nll").pivot(index="seed", columns="loss", values="value")
     assert row["p"] == pytest.approx(stats.ttest_rel(pre["focal 3"], pre["cross-entropy"]).pvalue)
 

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,6 +12,7 @@ from reproduction.engine.grids import read_grid
 from reproduction.studies.calibrators.record import COMPARED
 from reproduction.studies.shared.over_seeds import SCALINGS, measure
 from reproduction.studies.shared.recorded import SEARCHED, load_recorded, load_whole_seeds, read_table, read_whole_seeds
+from reproduction.studies.shared.two_way import LEFT_OUT
 from tests.quick import first_is_quick
 from workflow.dependencies import modules_used, sources
 
@@ -50,7 +52,19 @@ def test_runs_are_whole_and_their_table_is_theirs(folder):
     table = read_table(folder)
     assert len(table) == len(results) * len(SCALINGS) * len(METRICS)
     last = measure(results[-1:])
-    pd.testing.assert_frame_equal(table.tail(len(last)).reset_index(drop=True), last, rtol=1e-6)
+    recorded, again = (frame.drop(columns=list(LEFT_OUT)) for frame in (table.tail(len(last)), last))
+    pd.testing.assert_frame_equal(recorded.reset_index(drop=True), again, rtol=1e-6)
+    recorded, again = (frame[list(LEFT_OUT)].astype(float) for frame in (table.tail(len(last)), last))
+    np.testing.assert_allclose(recorded, again, rtol=2e-3, atol=1e-6)  # of three digits
+
+
+@pytest.mark.parametrize("of", ["cifar10", "fashion-mnist"])
+def test_grids_of_a_data_set_have_the_same_test_images(of):
+    """In the same order: contrasts of two grids leave out the same groups."""
+    named = [folder for folder in (*FOLDERS, *KEPT_IN_PART) if folder.startswith(of)]
+    labels = [run.test.labels for folder in named for run in load_recorded(folder, part=True)]
+    assert len(named) > 1
+    assert all(np.array_equal(own, labels[0]) for own in labels)
 
 
 def test_a_clone_stays_small():

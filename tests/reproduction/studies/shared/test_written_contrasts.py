@@ -13,6 +13,7 @@ from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.grids import read_contrasts
 from reproduction.studies.shared.over_seeds import SCALINGS
+from reproduction.studies.shared.two_way import BySeed
 from reproduction.studies.shared.written_contrasts import (
     ECES,
     FINDINGS,
@@ -23,7 +24,7 @@ from reproduction.studies.shared.written_contrasts import (
     evaluate_contrasts,
     format_contrasts,
     format_small_with_large,
-    interval_over_seeds,
+    interval_of,
     keep_evaluable,
     primary_contrast,
     say_by_other_eces,
@@ -196,9 +197,9 @@ def test_of_two_seeds_the_smallest_effect_is_not_told():
 
 def test_seeds_that_agree_on_an_error_have_an_interval():
     """Shares of 10,000 images: two differences that are the same do not make certainty."""
-    found = interval_over_seeds(pd.Series([0.3, 0.3]), "error")
+    found = interval_of(BySeed((0, 1), np.array([0.3, 0.3])), "error")
     assert found.low < 0.29 < 0.31 < found.high
-    assert interval_over_seeds(pd.Series([0.3, 0.3]), "ece").low == 0.3
+    assert interval_of(BySeed((0, 1), np.array([0.3, 0.3])), "ece").low == 0.3
 
 
 def test_of_one_seed_nothing_is_told():
