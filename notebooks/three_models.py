@@ -177,7 +177,7 @@ aside["VADER"] = both(expit(new)), both(np.load(folder / "sentiment-probs.npy"))
 # (sec-language-model)=
 # ## Lists of options: a language model that guesses
 #
-# SmolLM2 with 135 million parameters was asked {glue:text}`three-models-questions` questions of BIG-Bench Hard
+# The smallest SmolLM2 was asked {glue:text}`three-models-questions` questions of BIG-Bench Hard
 # {cite:p}`suzgun23`, of {glue:text}`three-models-fewest` to {glue:text}`three-models-most` lettered options
 # (`reproduction/studies/options` asks them again). On file are its scores of the letters, `-inf` where a question has
 # no such option:
