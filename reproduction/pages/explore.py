@@ -28,6 +28,7 @@ from reproduction.pages.still import Control, Line, Panel, figure_of
 
 _MOST_GAMMA = 5  # of the sliders of a network's map
 _AT_FIRST = 14, 3.0  # network and gamma of the law
+_FARTHEST = 45  # points of overconfidence that are drawn there
 _GRID = np.linspace(0.005, 0.995, 100)  # probabilities to draw at
 
 
@@ -232,6 +233,7 @@ def _tied() -> str:
 
 
 def _law(networks: Sequence[Network]) -> str:
+    everyone, networks = len(networks), [n for n in networks if n.overconfident <= _FARTHEST]
     chosen, gamma = _AT_FIRST
     name, overconfident, plain, scaled, runs = networks[chosen - 1]
     added, focal = next((d, ece) for g, d, ece in runs if g == gamma)
@@ -243,19 +245,18 @@ def _law(networks: Sequence[Network]) -> str:
     ]
     at = {falls: [(g, d) for g, d, fell in beside if fell is falls for _ in range(2)] for falls in (True, False)}
     least = math.floor(min(network.overconfident for network in networks)) - 2
-    most = math.ceil(max(network.overconfident for network in networks)) + 2
     height = math.ceil(max(d for network in networks for _, d, _ in network.runs)) + 2
     lines = [
         Line("rule", "three", [(0, 0), (height / 2, height)]),
+        Line("at", "halo", [(overconfident, added)] * 2),
         Line("rises", "rises", at[False], breaks=True),
         Line("falls", "falls", at[True], breaks=True),
-        Line("at", "ring", [(overconfident, added)] * 2),
     ]
-    legend = [("falls", "focal loss lowers the ECE"), ("rises", "it raises the ECE"), ("three", "D = 2G")]
+    legend = [("falls", "ECE falls"), ("rises", "ECE rises"), ("three", "D = 2G")]
     plane = Panel(
-        "plane", (least, most, 0, height), lines, "G: overconfidence with cross-entropy, points",
-        "D: confidence that focal loss takes away, points", range(0, most, 20), range(0, height, 10),
-        legend=legend, legend_at=(116, 20),
+        "plane", (least, _FARTHEST, 0, height), lines, "G: overconfidence with cross-entropy, points",
+        "D: confidence that focal loss takes away, points", range(0, _FARTHEST, 10), range(0, height, 10),
+        legend=legend, legend_at=(176, 20),
     )  # fmt: skip
     by_gamma = [
         Line("plain", "thin", [(0, plain), (6, plain)]),
@@ -266,9 +267,11 @@ def _law(networks: Sequence[Network]) -> str:
     highest = math.ceil(max(max(n.cross_entropy, *(ece for *_, ece in n.runs)) for n in networks) / 10) * 10
     errors = Panel(
         "errors", (0, 5.3, 0, highest), by_gamma, "γ", "ECE of this network, %", range(6), range(0, highest, 20),
-        height=110, legend=[("two", "focal loss"), ("thin", "cross-entropy"), ("three", "and a temperature")],
-        legend_at=(150, 14),
+        height=110, legend=[("two", "focal loss"), ("thin", "cross-entropy"), ("three", "with a temperature")],
+        legend_at=(126, 14),
     )  # fmt: skip
+    left = everyone - len(networks)
+    beyond = f" {left} further to the right {'is' if left == 1 else 'are'} left out." if left else ""
     return figure_of(
         "law",
         [plane, errors],
@@ -280,7 +283,7 @@ def _law(networks: Sequence[Network]) -> str:
         "Those that focal loss calibrates better lie below the line D = 2G. In a second picture, the calibration "
         "error of one of them over gamma.",
         f"{len(networks)} kinds of networks, each trained with cross-entropy and with focal loss. Below the line focal "
-        f"loss calibrates better, above it worse. Marked at first: {name}, γ = {gamma:g}.",
+        f"loss calibrates better, above it worse. Marked at first: {name}, γ = {gamma:g}.{beyond}",
         "find the γ that suits a network that is hardly overconfident, and one that is very much so.",
         {"networks": json.dumps([network.rounded() for network in networks], ensure_ascii=False)},
     )
