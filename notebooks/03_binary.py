@@ -115,9 +115,7 @@ line_figure(q, mapped, "model probability $q$", r"calibrated probability $\hat p
 # The S looks like temperature scaling, and nearly is ([](#ch-fit) says how nearly, for more classes, too):
 
 # %% tags=["remove-input"]
-picture = explore("binary")
-note("binary", explore=picture)  # for the landing page
-picture
+explore("binary")
 
 # %% [markdown]
 # ## The proper part

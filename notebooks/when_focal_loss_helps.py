@@ -41,6 +41,7 @@ from focal_lib.metrics import ece
 from focal_lib.plots.style import use_style
 from focal_lib.tool.focal_training import predict_focal_training
 from reproduction.ledger import show
+from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.tables import captioned
@@ -52,6 +53,7 @@ from reproduction.studies.law.judged import (
     choices,
     forecasts,
     is_complete,
+    networks,
     over_cells,
     read_law,
     sign_predicted,
@@ -116,6 +118,11 @@ assert means["added"].iloc[-1] < means["added"].iloc[0], "the text says that les
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Scatter plot. Horizontal axis: overconfidence of cross-entropy, from underconfident to far overconfident. Vertical axis: confidence that the map adds. Filled points, where ECE falls, lie below the line D = 2G; open ones, where it rises, above it."}, "figure": {"name": "fig-law", "caption": "Below the line focal loss helps, above it it harms. Each point is a network trained with focal loss beside its twin with cross-entropy. Circles: networks trained to test the rule; squares: earlier runs, on which it was found."}}
 law_figure(runs, earlier)
+
+# %% tags=["remove-input"]
+picture = explore("law", networks=networks(runs))
+note("law", explore=picture)  # for the landing page
+picture
 
 # %% tags=["remove-cell"]
 right, half = sign_predicted(runs), below_twice(runs)

@@ -268,6 +268,26 @@ const figures = {
     return `For p = ${p} FCL predicts ${found}, off by ${off}; focal loss alone ${focal}.`;
   },
 
+  law({ plane, errors, data, inputs: { gamma: slider } }, { network, gamma }) {
+    const all = JSON.parse(data.networks);
+    const [name, G, plain, scaled, runs] = all[network - 1];
+    const near = (a, b) => (abs(b[0] - gamma) < abs(a[0] - gamma) ? b : a);
+    const [trained, D, focal] = runs.reduce(near);
+    slider.value = trained;
+    const beside = all.map(([, x, ece, , own]) => [x, own.find((run) => run[0] === trained), ece]);
+    const of = (falls) => beside.filter(([, run, ece]) => run[2] < ece === falls).map(([x, run]) => [x, run[1]]);
+    plane.dots("falls", ...of(true));
+    plane.dots("rises", ...of(false));
+    plane.dots("at", [G, D]);
+    errors.line("focal", [[0, plain], ...runs.map(([x, , ece]) => [x, ece])]);
+    errors.line("plain", [[0, plain], [6, plain]]);
+    errors.line("scaled", [[0, scaled], [6, scaled]]);
+    errors.dots("now", [trained, focal]);
+    const [g, d, before, after, T] = [G, D, plain, focal, scaled].map((x) => x.toFixed(1).replace("-", "−"));
+    const says = `${name}: G = ${g} points with cross-entropy. γ = ${trained} takes D = ${d}, ${D < 2 * G ? "less" : "more"} than 2G`;
+    return `${says}. ECE ${before} % with cross-entropy, ${after} % with focal loss; ${T} % with cross-entropy and a temperature.`;
+  },
+
   reliability({ diagram, valley, data }, { gamma, T }) {
     const [ece, nll, ...bins] = reliability(JSON.parse(data.logits), gamma, T);
     diagram.line("gaps", ...bins.map((bin) => [[bin[0], bin[0]], bin]));

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import nbformat
@@ -31,6 +31,7 @@ from book.ext.figures import find_figure, lighten_figures, thumbnail
 from book.ext.terms import glossary, link_terms
 from reproduction.ledger import Claim, ledger
 from reproduction.ledger.links import index_entry, verdict_anchor
+from reproduction.ledger.verdicts import recorded
 
 SHOWN_WHOLE = (
     Path("reproduction/ledger/ledger.schema.json"),  # on the page 'How a verdict is reached'
@@ -39,6 +40,7 @@ SHOWN_WHOLE = (
 INDEX = Path("book/index.md")
 TERMS = Path("book/terms.md")
 _VERDICT = re.compile(r'^<span id="(verdict-[\w-]+)"></span>', re.MULTILINE)
+_EXPECTED = re.compile(r"^% expect ([A-Z ]+): (.+)$", re.MULTILINE)
 MARKS = {"% cards": cards, "% paths": path_list}  # lines of the landing page, and what stands there instead
 
 
@@ -70,7 +72,20 @@ def _described(page: Page, text: str, notebook: NotebookNode | None) -> Page:
     return dataclasses.replace(page, label=label, title=title, alt=alt)
 
 
+def check_expected(text: str, verdicts: Mapping[str, str]) -> None:
+    """Lines '% expect REFUTED: kk24.prop5, l25.a3' of a text that is written for these verdicts.
+
+    Raises:
+        ValueError: one of them is another.
+    """
+    for expected, ids in _EXPECTED.findall(text):
+        for claim in ids.split(", "):
+            if verdicts.get(claim) != expected:
+                raise ValueError(f"{INDEX} is written for {claim}: {expected}. Got {verdicts.get(claim)}: rewrite it.")
+
+
 def _index(text: str, contents: Contents) -> str:
+    check_expected(text, recorded())
     for mark, written in MARKS.items():
         if f"\n{mark}\n" not in text:
             raise ValueError(f"{INDEX} must have a line {mark!r}. Got none.")

@@ -6,8 +6,10 @@ moves by itself. A figure more is a function here and one of the same name there
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from IPython.display import HTML
@@ -25,6 +27,8 @@ from reproduction.pages.plots.simplex import project, simplex_grid
 from reproduction.pages.still import Control, Line, Panel, figure_of
 
 _MOST_GAMMA = 5  # of the sliders of a network's map
+_AT_FIRST = 14, 3.0  # network and gamma of the law
+_FARTHEST = 45  # points of overconfidence that are drawn there
 _GRID = np.linspace(0.005, 0.995, 100)  # probabilities to draw at
 
 
@@ -50,12 +54,27 @@ def sample_log_probs(sample: np.ndarray, gamma: float, temperature: float) -> np
     return np.asarray(focal_log_probs(-sample / temperature, gamma))
 
 
-def explore(name: str, **given: np.ndarray) -> HTML:
+class Network(NamedTuple):
+    """A network trained with cross-entropy and with focal losses; numbers in percentage points."""
+
+    name: str
+    overconfident: float  # with cross-entropy
+    cross_entropy: float  # ECE
+    scaled: float  # the same after a temperature
+    runs: Sequence[tuple[float, float, float]]  # gamma, confidence that the map adds, ECE
+
+    def rounded(self) -> list[Any]:
+        """To a tenth, which a picture can show."""
+        runs = [[gamma, round(added, 1), round(ece, 1)] for gamma, added, ece in self.runs]
+        return [self.name, *(round(value, 1) for value in self[1:4]), runs]
+
+
+def explore(name: str, **given: Any) -> HTML:
     """A figure with sliders.
 
     Args:
         name: one of FIGURES.
-        given: what the figure is of: `sample`, that `logit_sample` gives, for 'reliability'.
+        given: what the figure is of: `sample`, that `logit_sample` gives, for 'reliability'; `networks` for 'law'.
 
     Raises:
         ValueError: no such figure.
@@ -213,6 +232,63 @@ def _tied() -> str:
     )
 
 
+def _law(networks: Sequence[Network]) -> str:
+    everyone, networks = len(networks), [n for n in networks if n.overconfident <= _FARTHEST]
+    chosen, gamma = _AT_FIRST
+    name, overconfident, plain, scaled, runs = networks[chosen - 1]
+    added, focal = next((d, ece) for g, d, ece in runs if g == gamma)
+    beside = [
+        (network.overconfident, d, ece < network.cross_entropy)
+        for network in networks
+        for g, d, ece in network.runs
+        if g == gamma
+    ]
+    at = {falls: [(g, d) for g, d, fell in beside if fell is falls for _ in range(2)] for falls in (True, False)}
+    least = math.floor(min(network.overconfident for network in networks)) - 2
+    height = math.ceil(max(d for network in networks for _, d, _ in network.runs)) + 2
+    lines = [
+        Line("rule", "three", [(0, 0), (height / 2, height)]),
+        Line("at", "halo", [(overconfident, added)] * 2),
+        Line("rises", "rises", at[False], breaks=True),
+        Line("falls", "falls", at[True], breaks=True),
+    ]
+    legend = [("falls", "ECE falls"), ("rises", "ECE rises"), ("three", "D = 2G")]
+    plane = Panel(
+        "plane", (least, _FARTHEST, 0, height), lines, "G: overconfidence with cross-entropy, points",
+        "D: confidence that focal loss takes away, points", range(0, _FARTHEST, 10), range(0, height, 10),
+        legend=legend, legend_at=(176, 20),
+    )  # fmt: skip
+    by_gamma = [
+        Line("plain", "thin", [(0, plain), (6, plain)]),
+        Line("scaled", "three", [(0, scaled), (6, scaled)]),
+        Line("focal", "two", [(0, plain), *((g, ece) for g, _, ece in runs)]),
+        Line("now", "ring", [(gamma, focal)] * 2),
+    ]
+    highest = math.ceil(max(max(n.cross_entropy, *(ece for *_, ece in n.runs)) for n in networks) / 10) * 10
+    errors = Panel(
+        "errors", (0, 5.3, 0, highest), by_gamma, "γ", "ECE of this network, %", range(6), range(0, highest, 20),
+        height=110, legend=[("two", "focal loss"), ("thin", "cross-entropy"), ("three", "with a temperature")],
+        legend_at=(126, 14),
+    )  # fmt: skip
+    left = everyone - len(networks)
+    beyond = f" {left} further to the right {'is' if left == 1 else 'are'} left out." if left else ""
+    return figure_of(
+        "law",
+        [plane, errors],
+        [
+            Control("network", "network, from underconfident to overconfident", chosen, (1, len(networks), 1)),
+            Control("gamma", "γ", gamma, (0.5, 5, 0.5)),
+        ],
+        "Networks as points: overconfidence of cross-entropy across, confidence that focal loss takes away upwards. "
+        "Those that focal loss calibrates better lie below the line D = 2G. In a second picture, the calibration "
+        "error of one of them over gamma.",
+        f"{len(networks)} kinds of networks, each trained with cross-entropy and with focal loss. Below the line focal "
+        f"loss calibrates better, above it worse. Marked at first: {name}, γ = {gamma:g}.{beyond}",
+        "find the γ that suits a network that is hardly overconfident, and one that is very much so.",
+        {"networks": json.dumps([network.rounded() for network in networks], ensure_ascii=False)},
+    )
+
+
 def _fcl() -> str:
     gamma, lam, p = 2.0, 1.0, 0.8
     pairs = np.column_stack([_GRID, 1 - _GRID])
@@ -289,6 +365,7 @@ def _best_temperature(sample: np.ndarray, gamma: float) -> float:
 
 
 FIGURES: dict[str, Callable[..., str]] = {
+    "law": _law,
     "binary": _binary,
     "bounds": _bounds,
     "simplex": _simplex,

@@ -21,6 +21,9 @@ _KINDS = {
     "thin": 'stroke="currentColor" stroke-width="1" stroke-opacity="0.5"',
     "dot": 'stroke="#0072B2" stroke-width="11" stroke-linecap="round"',
     "speck": 'stroke="currentColor" stroke-width="4" stroke-linecap="round"',
+    "falls": 'stroke="#0072B2" stroke-width="8" stroke-linecap="round"',
+    "rises": 'stroke="#D55E00" stroke-width="5" stroke-linecap="round"',
+    "halo": 'stroke="currentColor" stroke-width="17" stroke-linecap="round" stroke-opacity="0.5"',
     "grip": 'stroke="#0072B2" stroke-width="40" stroke-linecap="round" stroke-opacity="0" role="slider" '
     'aria-label="q, by arrow keys" aria-valuemin="0" aria-valuemax="1" aria-valuenow="0"',
     "ring": 'stroke="#D55E00" stroke-width="11" stroke-linecap="round"',

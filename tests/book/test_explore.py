@@ -14,6 +14,7 @@ from scipy.special import softmax
 from focal_lib import metrics
 from reproduction.checkout import ROOT
 from reproduction.pages.explore import FIGURES, explore, logit_sample, sample_log_probs
+from reproduction.studies.law.judged import networks, read_law
 from reproduction.studies.shared.recorded import load_recorded
 from tests.book.in_node import check_in_node, needs_node, plant, run_node
 from workflow import explore_reference
@@ -71,7 +72,7 @@ def test_what_the_others_tied_lose_is_lost_below_the_crossing_only():
 
 def test_the_script_is_small_and_loads_nothing():
     text = SCRIPT.read_text()
-    assert len(text.encode()) < 12_000
+    assert len(text.encode()) < 14_000
     assert not re.search(r"https?://|\bimport\b|\bfetch\b|XMLHttpRequest|innerHTML", text)
 
 
@@ -112,7 +113,8 @@ def sample():
 
 @functools.cache
 def shown(name):
-    return explore(name, **({"sample": sample()} if name == "reliability" else {})).data
+    given = {"reliability": lambda: {"sample": sample()}, "law": lambda: {"networks": networks(read_law())}}
+    return explore(name, **given.get(name, dict)()).data
 
 
 def function_of(name):
@@ -157,7 +159,7 @@ def test_script_and_picture_have_the_same_parts(name):
     panels = {attrs["data-panel"] for _, attrs in found if "data-panel" in attrs}
     inputs = {attrs["name"] for tag, attrs in found if tag == "input"}
     view, values = re.match(r"\s+\w+\(\{ (.*?) \}, \{ ([^}]*) \}", text).groups()
-    handled = re.search(r", inputs: \{ T: slider, (\w+)", view)  # the script needs the elements themselves
+    handled = re.search(r", inputs: \{ \w+: slider, (\w+)", view)  # the script needs the elements themselves
     assert set(view.split(", inputs")[0].split(", ")) - {"data"} <= panels
     assert set(values.split(", ")) | set(handled.groups() if handled else ()) == inputs
 
@@ -190,5 +192,5 @@ def test_a_sample_keeps_who_is_right_and_hardly_moves_the_probabilities():
 
 
 def test_no_other_figure():
-    with pytest.raises(ValueError, match=r"name must be one of binary.* Got 'x'"):
+    with pytest.raises(ValueError, match=r"name must be one of law.* Got 'x'"):
         explore("x")

@@ -9,7 +9,7 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
 
-from book.ext.stage import INDEX, SHOWN_WHOLE, TERMS, add_index_entries, stage
+from book.ext.stage import INDEX, SHOWN_WHOLE, TERMS, add_index_entries, check_expected, stage
 from reproduction.ledger import ledger, show
 
 TOC = {"root": "book/index", "parts": [{"caption": "One", "chapters": [{"file": f"notebooks/0{i}_x"} for i in (1, 2)]}]}
@@ -96,3 +96,12 @@ def test_a_landing_page_that_lost_its_mark_is_refused(project):
     (project / INDEX).write_text(PAGE.replace("% cards\n", ""))
     with pytest.raises(ValueError, match="must have a line '% cards'"):
         staged(project)
+
+
+def test_a_text_for_other_verdicts_stops_the_build():
+    text = "% expect REFUTED: kk24.prop5, l25.a3\n\n**False.** ...\n"
+    check_expected(text, {"kk24.prop5": "REFUTED", "l25.a3": "REFUTED"})
+    with pytest.raises(ValueError, match=r"is written for l25\.a3: REFUTED\. Got UNDECIDED"):
+        check_expected(text, {"kk24.prop5": "REFUTED", "l25.a3": "UNDECIDED"})
+    with pytest.raises(ValueError, match="Got None"):
+        check_expected(text, {"kk24.prop5": "REFUTED"})
