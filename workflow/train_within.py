@@ -1,10 +1,9 @@
 """Train a grid on a device that is there for minutes: a queue, a notebook service, a machine that is lent.
 
     FOCAL_COMMIT=<git rev-parse HEAD, where this copy has no history> python -m workflow.train_within 9 \\
-        workflow/grids/kk24-gpu.yaml --runs _build/gpu/runs --home _build/gpu/home --out _build/gpu/out
-    python -m zipfile -e runs-00.zip _build/gpu/home     # at home, and taken along to the next call
-    focal grid workflow/grids/kk24-gpu.yaml --root _build/gpu/home --part \\
-        --record results/kk24-gpu --table results/kk24-gpu/table.parquet
+        workflow/grids/cifar10-long-losses.yaml --runs _build/gpu/runs --home _build/gpu/home --out _build/gpu/out
+
+The page book/rerun.md says what travels, in which order the grids are trained, and what is done at home.
 
 A call does the runs of the grid in its order until the time is up; those that are home are not done again, and those
 that an earlier call began here go on from their checkpoints. What it leaves in `out` are the runs that have finished

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from reproduction.checkout import ROOT
-from reproduction.engine.grids import read_contrasts, read_grid
+from reproduction.engine.grids import read_grid
 from reproduction.engine.run import run
 from reproduction.engine.status import CALL_AGAIN
 from reproduction.engine.store import load
@@ -199,19 +199,3 @@ def test_what_a_run_said_last_is_told_with_the_time_of_the_call(place, monkeypat
     assert "warnings" not in first
     given = dict(zip(commands[-1][4::2], commands[-1][5::2], strict=True))
     assert 299 < float(given["--until"]) - began < 330
-
-
-@pytest.mark.parametrize("name", ["kk24-gpu.yaml", "kk24-gpu-cifar100.yaml"])
-def test_the_grids_compare_what_the_record_without_a_gpu_does_seed_by_seed(name):
-    folder = ROOT / "workflow" / "grids"
-    specs, kk24 = read_grid(folder / name), ("KK24 Table 1", "KK24 section 5.2", "M20 Tables 1 and 7")
-    assert [spec.seed for spec in specs] == sorted([0, 1, 2, 3, 4] * 7)
-    record = [contrast for contrast in read_contrasts(folder / "cifar10-record.yaml") if contrast.table in kk24]
-    assert list(read_contrasts(folder / name)) == record
-
-
-def test_the_grid_of_a_quarter_of_an_hour_compares_the_same():
-    folder = ROOT / "workflow" / "grids"
-    assert read_contrasts(folder / "cifar10-resnet18.yaml") == read_contrasts(folder / "kk24-gpu.yaml")
-    short, whole = (read_grid(folder / f"{name}.yaml") for name in ("cifar10-resnet18", "kk24-gpu"))
-    assert {spec.label for spec in short} == {spec.label for spec in whole}

@@ -38,6 +38,7 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, correlation_interval
 from reproduction.engine.data.dataset import Dataset
 from reproduction.engine.fit import Parts, load_parts
+from reproduction.engine.precision import make_float32_exact
 from reproduction.engine.run import checked_weights, network
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
@@ -111,7 +112,11 @@ Value = tuple[str, float, float]  # metric, value, standard error
 
 
 def measure_landscape(
-    results: Iterable[Result], images: int = 300, signs: int = 10, root: str | Path | None = None
+    results: Iterable[Result],
+    images: int = 300,
+    signs: int = 10,
+    root: str | Path | None = None,
+    device: str = "cpu",
 ) -> pd.DataFrame:
     """All of the metrics above, of each run with weights.
 
@@ -120,12 +125,13 @@ def measure_landscape(
         signs: vectors of random signs for each trace, at least 2.
 
     Raises:
-        ValueError: images or signs out of range, a run of another loss than cross-entropy and focal loss.
+        ValueError: images or signs out of range, a run of another loss than cross-entropy and focal loss, a device that
+            is not there.
         RunMissing, RunDamaged: weights that are needed.
     """
     if signs < 2:
         raise ValueError(f"signs must be at least 2, for a standard error. Got {signs}.")
-    return _measure(results, images, root, SPLITS, signs)
+    return _measure(results, images, root, SPLITS, signs, device)
 
 
 def measure_factors(
@@ -144,12 +150,17 @@ def measure_factors(
 
 
 def _measure(
-    results: Iterable[Result], images: int, root: str | Path | None, splits: Sequence[str], signs: int | None = None
+    results: Iterable[Result],
+    images: int,
+    root: str | Path | None,
+    splits: Sequence[str],
+    signs: int | None = None,
+    device: str = "cpu",
 ) -> pd.DataFrame:
     """What needs no iteration, of these splits, and with signs also what is estimated."""
     tables = []
     for result in results:
-        model, parts = _prepare(result, images, root)
+        model, parts = _prepare(result, images, root, device)
         found = [("weight norm", _norm(model), 0.0), *_quality(result)]
         for split in splits:
             found += _exact(result.spec, model, *parts[split], split)
@@ -159,12 +170,12 @@ def _measure(
     return pd.concat(tables, ignore_index=True)
 
 
-def _prepare(result: Result, images: int, root: str | Path | None) -> tuple[nn.Module, Parts]:
+def _prepare(result: Result, images: int, root: str | Path | None, device: str) -> tuple[nn.Module, Parts]:
     spec = result.spec
     if not spec.is_focal:  # 'own' would be focal loss of some gamma that it was not trained with
         raise ValueError(f"runs must be of cross-entropy or of focal loss of one gamma. Got {spec.name}.")
     weights = checked_weights(spec, root)
-    dataset, parts = _load(spec.dataset, spec.n_train, spec.n_validation, spec.seed)
+    dataset, parts = _load(spec.dataset, spec.n_train, spec.n_validation, spec.seed, device)
     most = min(len(parts[split][1]) for split in SPLITS)
     if not 1 <= images <= most:
         raise ValueError(f"images must be 1 to {most}. Got {images}.")
@@ -173,9 +184,12 @@ def _prepare(result: Result, images: int, root: str | Path | None) -> tuple[nn.M
 
 
 @functools.lru_cache(maxsize=4)  # runs come gamma by gamma, and share the splits of a few seeds
-def _load(dataset: str, n_train: int, n_validation: int, seed: int) -> tuple[Dataset, Parts]:
+def _load(dataset: str, n_train: int, n_validation: int, seed: int, device: str) -> tuple[Dataset, Parts]:
     like = Spec(dataset=dataset, n_train=n_train, n_validation=n_validation, seed=seed)
-    return load_parts(like, pick_device("cpu"))
+    where = pick_device(device)
+    if where.type == "cuda":
+        make_float32_exact()
+    return load_parts(like, where)
 
 
 def _losses(spec: Spec) -> tuple[tuple[str, float], ...]:

@@ -3,7 +3,8 @@
     focal grid workflow/grids/landscape.yaml --cores 2
     nice python -m reproduction.studies.landscape.record      # goes on where it stopped; about 10 minutes of one core
     python -m reproduction.studies.landscape.record --rescaled
-    python -m reproduction.studies.landscape.record --grid workflow/grids/kn24-curvature.yaml --out curvature.parquet
+    python -m reproduction.studies.landscape.record --grid workflow/grids/cifar100-curvature.yaml \\
+        --out curvature.parquet --device cuda
 
 table.parquet has a row a network and metric, see `measure_landscape`; rescaled.parquet the small CNNs of the first
 seed, as they are and with rescaled layers, see `measure_rescaled`. `notebooks/20_landscape.py` and claims read what
@@ -39,7 +40,12 @@ RESCALED, FACTORS = OUT.with_name("rescaled.parquet"), (0.5, 2.0, 5.0)
 
 
 def main(
-    root: Path | None = None, out: Path = OUT, grid: Path = GRID, images: int = IMAGES, signs: int = SIGNS
+    root: Path | None = None,
+    out: Path = OUT,
+    grid: Path = GRID,
+    images: int = IMAGES,
+    signs: int = SIGNS,
+    device: str = "cpu",
 ) -> None:
     """Every finished network that the record lacks, seed by seed.
 
@@ -61,7 +67,7 @@ def main(
             print(f"not run yet: {spec.model}, {spec.name}")
             return []
         print(f"{spec.model}, {spec.name}", flush=True)
-        return measure_landscape([result], images, signs, root).assign(images=images, signs=signs)
+        return measure_landscape([result], images, signs, root, device).assign(images=images, signs=signs)
 
     specs = sorted(read_grid(grid), key=lambda spec: spec.seed)
     todo = (((spec.model, spec.label, spec.seed), functools.partial(measure, spec)) for spec in specs)
@@ -85,6 +91,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=OUT, help="the table")
     parser.add_argument("--images", type=int, default=IMAGES, help="of each split; default: %(default)s")
     parser.add_argument("--signs", type=int, default=SIGNS, help="random vectors a trace, from 2; default: %(default)s")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda; default: %(default)s")
     parser.add_argument("--rescaled", action="store_true", help="networks with rescaled layers, for rescaled.parquet")
     given = parser.parse_args()
     if given.rescaled:

@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from reproduction.checkout import ROOT
-from reproduction.engine.grids import GridNotes, make_spec, read_grid, read_grid_from, read_notes
+from reproduction.engine.grids import GridNotes, make_spec, read_contrasts, read_grid, read_grid_from, read_notes
 from reproduction.engine.models import MODELS
 from reproduction.engine.papers import FCL_OF_L25
 from reproduction.engine.spec import Spec
@@ -164,9 +164,17 @@ def undeclared(recipe, differs, of_kn24=False):
     return {text for text, does in needed.items() if does and not any(text in line for line in differs)}
 
 
+VISITS = {  # those that wait for a GPU of minutes, and how many runs and seeds each has
+    "cifar10-long-losses": (24, 3),
+    "cifar10-resnet18-long": (9, 3),
+    "cifar100-resnet18": (9, 3),
+    "cifar100-resnet18-long": (9, 3),
+    "cifar10-resnet50": (2, 1),
+    "cifar100-curvature": (18, 3),
+}
 SMALL = (
     *("cifar10-record", "cifar10-clipped", "cifar10-long", "cifar10-long-fresh", "cifar10-resnet18"),
-    *("cifar100-record", "cifar100-resnet18"),
+    *("cifar100-record", *VISITS),
 )
 
 
@@ -203,6 +211,33 @@ def test_every_grid_of_the_project_is_a_grid(path):
     assert {spec.model for spec in specs} <= set(MODELS)
     stated = re.search(r"(\d+) runs", path.read_text())
     assert stated is None or int(stated.group(1)) == len(specs)
+
+
+@pytest.mark.parametrize(("name", "size"), VISITS.items())
+def test_a_grid_of_one_visit_is_done_seed_by_seed_and_has_its_contrasts(name, size):
+    """Where a visit ends early, whole seeds are there; and the page on how they are trained names it."""
+    seeds = [spec.seed for spec in read_grid(GRIDS / f"{name}.yaml")]
+    assert (len(seeds), len(set(seeds))) == size
+    assert seeds == sorted(seeds)
+    assert read_contrasts(GRIDS / f"{name}.yaml")
+    assert f"`{name}`" in (ROOT / "book" / "rerun.md").read_text()
+
+
+def test_longer_runs_are_compared_as_the_short_ones():
+    written = {path.stem: read_contrasts(path) for path in GRIDS.glob("cifar*.yaml")}
+    long = [contrast for contrast in written["cifar10-long-losses"] if contrast.table != "The law"]
+    dual = "dual-focal 5"  # not among the losses there
+    assert long == [contrast for contrast in written["cifar10-record"] if dual not in contrast.losses]
+    assert written["cifar10-resnet18-long"] == written["cifar100-resnet18"] == written["cifar100-resnet18-long"]
+    assert set(written["cifar10-resnet18"]) < set(long)
+    others = [spec for path in GRIDS.glob("*.yaml") if path.stem != "cifar10-long-losses" for spec in read_grid(path)]
+    fresh = {spec.digest for spec in read_grid(GRIDS / "cifar10-long-losses.yaml")}
+    assert not fresh & {spec.digest for spec in others}
+
+
+def test_resnet50_has_two_cells_of_m20s_tables():
+    tables = {spec.digest for spec in read_grid(GRIDS / "m20-tables.yaml")}
+    assert {spec.digest for spec in read_grid(GRIDS / "cifar10-resnet50.yaml")} < tables
 
 
 def test_weights_are_made_again_of_four_runs_a_data_set():

@@ -103,7 +103,7 @@ def rows(metric, values, model="mlp"):
 def networks(monkeypatch, made_results):
     """A small ReLU network for each run, the same for both gammas of a seed, and images made up."""
 
-    def prepare(result, images, root):
+    def prepare(result, images, root, device):
         torch.manual_seed(result.spec.seed)
         model = nn.Sequential(nn.Flatten(), nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 4)).eval()
         given = {split: (torch.randn(images, 1, 2, 2), torch.arange(images) % 4) for split in measures.SPLITS}

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import log_softmax
 
-from focal_lib.calibration.focal_training import SHARPENING
+from focal_lib.calibration.focal_training import SHARPENING, focal_trained_log_probs
+from focal_lib.metrics.bins import ece
 from focal_lib.tool.focal_training import WITHIN
 from reproduction.ledger.judgement import Verdict
 from reproduction.studies.law import claims_kk24, judged
 from reproduction.studies.law.earlier import OUT, errors
 from reproduction.studies.law.plan import CELLS, GAMMAS, SEEDS
+from reproduction.studies.shared.recorded import load_recorded, read_written
 
 
 def made_up(missed=0.0, slope=1.0, cells=CELLS, seeds=SEEDS):
@@ -119,3 +122,23 @@ def test_the_slope_of_the_change_is_not_that_of_what_both_contain():
     nothing = runs.assign(own=runs["cross_entropy"])  # focal loss changes nothing
     assert judged.slope(nothing).estimate > 0.4
     assert judged.slope(nothing, of_change=True).estimate == pytest.approx(0, abs=1e-9)
+
+
+def test_the_signs_written_before_the_longer_runs_are_those_of_the_law():
+    """Of cifar10-long-losses, from the cross-entropy runs of that length that are on record, all of other seeds."""
+    changes = {gamma: [] for gamma in (1.0, 2.0, 3.0, 5.0, 7.0)}
+    for run in load_recorded("cifar10-long-fresh"):
+        if run.spec.is_cross_entropy:
+            labels = run.validation.labels
+            before = log_softmax(run.validation.logits.astype(np.float64), axis=-1)
+            for gamma, found in changes.items():
+                after = focal_trained_log_probs(before, gamma)
+                found.append(100 * (ece(np.exp(after), labels) - ece(np.exp(before), labels)))
+    expected = {"cross-entropy": 0.0} | {f"focal {gamma:g}": np.mean(found) for gamma, found in changes.items()}
+    written = [contrast for contrast in read_written("cifar10-long-losses") if contrast.table == "The law"]
+    assert len(written) == 6
+    for contrast in written:
+        ((ours,), (theirs,)) = contrast.ours.losses, contrast.theirs.losses
+        assert np.sign(expected[ours] - expected[theirs]) == contrast.claimed
+        assert contrast.metric == "ece"
+        assert contrast.ours.method == contrast.theirs.method == "none"
