@@ -20,8 +20,6 @@ from reproduction.checkout import ROOT
 from reproduction.ledger.evidence import Conditional, Evidence, Unchecked
 from reproduction.ledger.formal import Faithful, Formal
 from reproduction.ledger.judgement import HOLDS, Verdict
-from reproduction.ledger.links import LEDGER_PAGE, link_ids, verdict_anchor
-from reproduction.pages.blocks import fold
 
 _REGISTRY: dict[str, Claim] = {}
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
@@ -74,6 +72,7 @@ class Claim:
     """One statement of one paper, or of ours about it. `evidence` and `verdict` are computed on first use."""
 
     id: str  # 'kk24.prop1'
+    short: str  # what it says, in four to fourteen plain words: its line in a chapter, in the README, on its card
     source: str  # 'KK24 Prop. 1, App. A.1'
     statement: str  # MyST markdown with LaTeX
     chapter: str  # notebook that derives it: '02_convexity', or 'open_questions'
@@ -81,10 +80,11 @@ class Claim:
     corrects: tuple[str, ...] = ()  # ids of the claims this one puts right
     fidelity: Fidelity = Fidelity.OURS
     needs: str | None = None  # what the evidence is read from: 'runs', the default grid's, or 'results/<folder>'
-    headline: str = ""  # what the claim says, for its row of the README; '' for none
+    in_readme: bool = False  # whether it is one of the best-known claims, which have a row in the README
     formal: Formal | None = None  # the theorems in Coq that say it, or deny it where it is refuted
     _instead: str | Callable[[Any], str] = ""
     not_formalised: str = NOT_TRIED  # why, of a claim that sympy or ball arithmetic proves
+    _number: Callable[[], str] | None = None
 
     @cached_property
     def _checked(self) -> tuple[Evidence, Verdict, float]:
@@ -141,7 +141,7 @@ class Claim:
 
     @property
     def instead(self) -> str:
-        """What holds instead, in a few words for the README; its numbers come from the evidence.
+        """What holds instead, in a few words; its numbers come from the evidence.
 
         '' where the evidence, or other runs that the words name, are not there.
         """
@@ -186,6 +186,11 @@ class Claim:
         check: Any = inspect.unwrap(self.check)
         return int(check.__code__.co_firstlineno)  # without reading the file: every ledger is sorted by it
 
+    @property
+    def number(self) -> str:
+        """The number that matters most, in a few words; '' for none."""
+        return self._number() if self._number else self.evidence.number()
+
     def conclude(self) -> str:
         """What the verdict means for this claim, in one line."""
         said = self.evidence.conclude()
@@ -218,10 +223,13 @@ class Claim:
 
     def proof(self) -> str:
         """Markdown: the evidence, and the formal proofs or why there are none."""
-        formal = self.formal.describe() if self.formal else ""
+        return "\n\n".join(filter(None, (self.evidence.describe(), self.coq())))
+
+    def coq(self) -> str:
+        """Markdown: the formal proofs, or why there are none of a claim that is proved; else ''."""
         if why := self.why_not_formalised(self.without_kernel):
-            formal = f"Not formalised in Coq: {why}."
-        return self.evidence.describe() + (formal and f"\n\n{formal}")
+            return f"Not formalised in Coq: {why}."
+        return self.formal.describe() if self.formal else ""
 
     def why_not_formalised(self, verdict: str | None) -> str | None:
         """The reason, of a claim with this verdict without Coq that sympy or ball arithmetic proves, not Coq."""
@@ -229,16 +237,10 @@ class Claim:
 
     def describe(self) -> str:
         """Markdown: what it says, where, what holds of it, and the proof."""
-        return f"{self._head()}\n\n{self.proof()}"
-
-    def _head(self) -> str:
         corrected = f" Corrects {', '.join(f'`{id}`' for id in self.corrects)}." if self.corrects else ""
-        said = f"`{self.id}` ({self.source}; {self.fidelity}).{corrected}"
-        return f"{said}\n\n{self.statement}\n\n{self.summary()}"
+        said = f"**{self.short}**: `{self.id}` ({self.source}; {self.fidelity}).{corrected}"
+        return f"{said}\n\n{self.statement}\n\n{self.summary()}\n\n{self.proof()}"
 
-    def _repr_markdown_(self) -> str:
-        shown = f"{self._head()}\n\n{fold('Evidence', self.proof())}"
-        return f'<span id="{verdict_anchor(self.id)}"></span>{link_ids(shown, LEDGER_PAGE, _REGISTRY)}'
 
 
 def claim(
@@ -248,12 +250,14 @@ def claim(
     statement: str,
     chapter: str,
     fidelity: str,
+    short: str = "",
     corrects: str | tuple[str, ...] = (),
     needs: str | None = None,
-    headline: str = "",
+    in_readme: bool = False,
     formal: Formal | None = None,
     instead: str | Callable[[Any], str] = "",
     not_formalised: str = NOT_TRIED,
+    number: Callable[[], str] | None = None,
 ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
     """Register the decorated function as the check of a claim.
 
@@ -263,16 +267,19 @@ def claim(
         statement: what it says, MyST Markdown.
         chapter: the notebook that derives it.
         fidelity: how near the statement is to the paper's: 'quoted', 'paraphrased', 'our reading' or 'ours'.
+        short: the claim, not its verdict, in four to fourteen plain words; without it, the statement is as short.
         corrects: ids of the claims that this one puts right.
         needs: 'results/<folder>' for recorded runs; where they are missing the claim is unchecked, and says so.
-        headline: the claim in a few words, for a row of the README.
+        in_readme: whether the claim, one of the best-known of its paper, has a row in the README.
         formal: the theorems in Coq that say it, or its negation where it is refuted; see `ledger.formal.formal`.
-        instead: what holds instead, for the same row. Words, or a function of the evidence that puts the numbers in.
+        instead: what holds instead, in a few words, or a function of the evidence that puts the numbers in.
         not_formalised: why there is no formal proof, where one was tried.
+        number: the number that matters most, in words, where it is not that of the evidence.
 
     Raises:
         ValueError: the id is taken or retired; `fidelity` is none of the four, or not 'ours' for a correction;
-            `needs` is no such folder; `instead` without a headline; a headline of ours.
+            `needs` is no such folder; a row in the README for a claim of ours; `short` is not four to fourteen words,
+            or has a formula in it.
     """
     if id in RETIRED:
         raise ValueError(f"claim id must not be a retired one: {id!r} is now {RETIRED[id]}.")
@@ -280,12 +287,13 @@ def claim(
         raise ValueError(f"fidelity must be one of {', '.join(map(repr, map(str, Fidelity)))}. Got {fidelity!r}.")
     if corrects and fidelity != Fidelity.OURS:
         raise ValueError(f"fidelity must be 'ours' for a correction. Got {fidelity!r} for {id!r}.")
-    if headline and fidelity == Fidelity.OURS:
-        raise ValueError(f"headline must be of a paper's claim, for its row of the README. Got 'ours' for {id!r}.")
+    if in_readme and fidelity == Fidelity.OURS:
+        raise ValueError(f"in_readme must be of a paper's claim. Got 'ours' for {id!r}.")
     if needs is not None and not needs.startswith("results/"):
         raise ValueError(f"needs must be 'results/<folder>'. Got {needs!r}.")
-    if instead and not headline:
-        raise ValueError(f"instead must come with a headline, for a row of the README. Got none for {id!r}.")
+    said = short or statement.removesuffix(".")
+    if not 4 <= len(said.split()) <= 14 or "$" in said:
+        raise ValueError(f"short must be four to fourteen words, without a formula. Got {said!r} for {id!r}.")
 
     def register(check: Callable[[], Evidence]) -> Callable[[], Evidence]:
         first = _origin(_REGISTRY[id].check) if id in _REGISTRY else _origin(check)
@@ -295,7 +303,20 @@ def claim(
         put_right = (corrects,) if isinstance(corrects, str) else corrects
         near = Fidelity(fidelity)
         _REGISTRY[id] = Claim(
-            id, source, statement, chapter, checked, put_right, near, needs, headline, formal, instead, not_formalised
+            id,
+            said,
+            source,
+            statement,
+            chapter,
+            checked,
+            put_right,
+            near,
+            needs,
+            in_readme,
+            formal,
+            instead,
+            not_formalised,
+            number,
         )
         return checked
 
@@ -315,16 +336,23 @@ class Rows:
     needs: str | None = None
 
     def __call__(
-        self, id: str, source: str, statement: str, check: Callable[[], Evidence] | None = None, **options: Any
+        self,
+        id: str,
+        short: str,
+        source: str,
+        statement: str,
+        check: Callable[[], Evidence] | None = None,
+        **options: Any,
     ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
         """Register a claim, as `claim` does, or decorate the function that is its check.
 
         Args:
+            short: the claim in a few words; '' where the statement is as short.
             check: of a row, a lambda in it, so that the claim's line is the row's.
             options: of `claim`; `chapter` and `needs` are in place of the table's.
         """
         shared = {"chapter": self.chapter, "fidelity": self.fidelity, "needs": self.needs}
-        register = claim(id, source=source, statement=statement, **(shared | options))
+        register = claim(id, short=short, source=source, statement=statement, **(shared | options))
         if check is not None:
             register(check)
         return register
