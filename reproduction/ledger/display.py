@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 from reproduction.ledger.evidence import Derivation, Evidence, Step
 from reproduction.ledger.judgement import Verdict
-from reproduction.ledger.ledger import Claim, find, ledger
+from reproduction.ledger.ledger import PAPERS, Claim, find, ledger
 from reproduction.ledger.links import LEDGER_PAGE, card_anchor, verdict_anchor
 from reproduction.ledger.verdicts import Record, records
 
 _records = functools.cache(records)  # a page reads them once
 _INSTEAD = (Verdict.CONDITIONAL, Verdict.REFUTED, Verdict.NOT_REPRODUCED, Verdict.NOT_CONFIRMED)
+_NAMED = re.compile(  # 3, A.3, (8); several
+    r"\b(?:(?:Prop|Thm|Fig|Eq)s?\.|(?:Lemma|Theorem|Table)s?) (?:\(\d+\)|[\w.]*\w)(?:(?:,| and| to) \d+)*"
+)
 NOT_ON_RECORD = Record("NOT ON RECORD")
 
 
@@ -84,8 +88,11 @@ def _chip_text(claim: Claim, record: Record) -> str:
 
 
 def _whose(claim: Claim) -> str:
-    """'KK24 Prop. 5', 'ours'."""
-    return claim.source.split(",")[0] if claim.of_paper else "ours"
+    """'KK24 Prop. 5', of what has no name there 'KK24', else 'ours'."""
+    if not claim.of_paper:
+        return "ours"
+    named = _NAMED.search(claim.source)
+    return f"{PAPERS[claim.paper]}{f' {named[0]}' if named else ''}"
 
 
 def claims_of(chapter: str) -> Line:

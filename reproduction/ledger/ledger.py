@@ -242,7 +242,6 @@ class Claim:
         return f"{said}\n\n{self.statement}\n\n{self.summary()}\n\n{self.proof()}"
 
 
-
 def claim(
     id: str,
     *,

@@ -79,7 +79,7 @@ def say_without_coq(count: int) -> str:
 
 
 def readme_table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
-    """The two tallies, then a row for each of the best-known claims: source, words, chapter, verdict, what holds instead.
+    """The two tallies, then the best-known claims: source, words, chapter, verdict, what holds instead.
 
     Args:
         verdicts: claim id -> verdict.
