@@ -326,8 +326,8 @@ def claim(
 class Rows:
     """Claims whose evidence is one call, as rows of a table: a call of this for each, with what they do not share.
 
-    Where the pages read a claim's chapter, and what it needs, without importing it, they read these calls:
-    ids are written out, and tables have names in their module.
+    Which module a claim is in is read from these calls without importing it: ids are written out, and tables have
+    names in their module.
     """
 
     chapter: str
@@ -431,7 +431,7 @@ def find(id: str) -> Claim:
 
 
 def search(text: str, paper: str | None = None) -> list[Claim]:
-    """The claim of that id; else those with the text in their id, then those with it in their statement.
+    """The claim of that id; else those with the text in their id, then those with it in what they say.
 
     Upper and lower case are alike.
 
@@ -444,7 +444,9 @@ def search(text: str, paper: str | None = None) -> list[Claim]:
     if wanted in RETIRED:
         return [find(wanted)]
     by_id = [c for c in claims if wanted in c.id.casefold()]
-    by_statement = [c for c in claims if c not in by_id and wanted in " ".join(c.statement.casefold().split())]
+    by_statement = [
+        c for c in claims if c not in by_id and wanted in " ".join(f"{c.short} {c.statement}".casefold().split())
+    ]
     if not by_id + by_statement:
         near = _nearest(text, [c.id for c in claims])
         raise ValueError(f"text must be in the id or the statement of a claim; near are {near}. Got {text!r}.")

@@ -85,7 +85,7 @@ def prop3_simple() -> Evidence:
 
 quoted(
     "kk24.prop3_proof_bound",
-    "Bounding the derivative by a constant is enough for the proof",
+    "Bounding the derivative by a constant is enough for the upper bound",
     "KK24 App. A.3, proof",
     r"With $f = e^{R}$: 'it is enough to show that' $\max f'$ is at most a constant, whose formula is damaged.",
     lambda: Unchecked(
@@ -96,7 +96,7 @@ quoted(
 
 quoted(
     "kk24.prop3_proof_comparison_holds",
-    "A comparison function has the higher derivative for positive logits",
+    "A comparison function has a higher derivative than the ratio of odds",
     "KK24 App. A.3, proof",
     r"'The derivative of the function' of a formula that is damaged in the text at hand 'is higher than derivative' $f'(s)$ 'for $s > 0$'.",
     lambda: Unchecked(
