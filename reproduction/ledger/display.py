@@ -79,7 +79,7 @@ def _chip(claim: Claim, record: Record) -> str:
     link = f'<a href="{LEDGER_PAGE}#{card_anchor(claim.id)}">{escape(claim.short)}</a>'
     instead = instead_of(claim, record)
     said = f"{link}; instead: {escape(instead)}" if instead else link
-    return f"{badge(record.in_full)} {said} <small>{escape(_whose(claim))}</small>"
+    return f"{badge(record.in_full)} <span>{said} <small>{escape(_whose(claim))}</small></span>"
 
 
 def _chip_text(claim: Claim, record: Record) -> str:

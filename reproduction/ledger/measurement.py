@@ -140,14 +140,18 @@ class Measurement(Evidence):
         return f"{text}. {in_words(self.remark)}" if self.remark else text
 
     def number(self) -> str:
-        """'0.21 [0.13, 0.29], claimed above 0', '7 of 10, claimed most'."""
+        """'0.21 [0.13, 0.29], claimed above 0', '7 of 10, claimed most'; '' where no run is in."""
         if math.isnan(self.measured):
             return ""
         counted = re.search(r", of (\d+)$", self.quantity)
         found = f"{self.measured:g} of {counted[1]}" if counted else f"{self.measured:.3g}"
         if self.interval is not None and not math.isnan(self.interval.low):
             found += f" [{self.interval.low:.3g}, {self.interval.high:.3g}]"
-        return f"{found}, {self.said} {_range(self.claimed) if self.sign and self.claimed else self.printed}"
+        return (
+            f"{found}, claimed {_range(self.claimed)}"
+            if self.sign and self.claimed
+            else f"{found}, {self.said} {self.printed}"
+        )
 
     @property
     def reason(self) -> str:

@@ -95,7 +95,7 @@ def cards(claims: Sequence[Claim]) -> Markdown:
     """Search and menus, then a card for each claim, each correction after what it corrects."""
     known, on_record = {claim.id for claim in ledger()}, records()
     made = [
-        _card(claim, known, on_record[claim.id].in_full if claim.id in on_record else "") for claim in together(claims)
+        _card(claim, known, on_record[claim.id].verdict if claim.id in on_record else "") for claim in together(claims)
     ]
     script = '<script src="../_static/ledger.js"></script>'
     return Markdown("\n\n".join([_form(claims), '<div class="ledger">', *made, "</div>", script]))
@@ -104,7 +104,7 @@ def cards(claims: Sequence[Claim]) -> Markdown:
 def _card(claim: Claim, known: Set[str], on_record: str) -> str:
     """The card of a claim; ids that are known lead to theirs. Its first line is what a chapter's chip says."""
     verdict, number = str(claim.verdict), _INLINE.renderInline(claim.number)
-    differs = f" <small>on record: {on_record}</small>" if on_record not in ("", verdict) else ""
+    differs = f" <small>on record: {on_record}</small>" if on_record not in ("", claim.without_kernel) else ""
     kinds = f"paper|{claim.fidelity}" if claim.of_paper else str(claim.fidelity)
     said = f'<div class="claim-statement">\n\n{claim.statement}\n\n{_whence(claim)}\n\n</div>\n\n{_body(claim)}'
     return (
