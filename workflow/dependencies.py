@@ -154,7 +154,7 @@ def notebook_modules(notebook: Path) -> set[str]:
 def notebook_sources(notebook: Path) -> list[str]:
     """Files that what a notebook shows depends on, relative to the project.
 
-    Of a claim that it shows with the verdict on record: the module that says it, not what its evidence is computed from.
+    Of a claim that it shows with the verdict on record: the module that says it, not what its evidence comes from.
     """
     said = {_path(claim_modules()[id]).relative_to(ROOT).as_posix() for id in _claims_named(notebook, "show")}
     return sorted({*sources(notebook_modules(notebook) | {"reproduction.pages.execute"}), *said})

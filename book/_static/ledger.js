@@ -52,7 +52,6 @@
 
   const form = document.querySelector(".ledger-filter");
   const cards = [...document.querySelectorAll("details.claim")];
-  const unset = cards.filter((card) => !card.open);
 
   // Formulas of a card are set when it opens: those of all take seconds. This runs before MathJax does.
   const MathJax = (window.MathJax = window.MathJax || {});
@@ -63,13 +62,11 @@
       return window.MathJax.typesetPromise([...document.querySelectorAll(".math")].filter((one) => !folded(one)));
     },
   };
-  for (const card of unset) {
-    card.addEventListener(
-      "toggle",
-      () => window.MathJax.startup.promise?.then(() => window.MathJax.typesetPromise([card])),
-      { once: true },
-    );
+  let setting; // one after the other
+  function set(card) {
+    setting = (setting || window.MathJax.startup.promise)?.then(() => window.MathJax.typesetPromise([card]));
   }
+  for (const card of cards) card.addEventListener("toggle", () => set(card), { once: true });
 
   const authors = Object.fromEntries([...form.elements.paper.options].map(({ value, text }) => [value, text]));
   const claims = cards.map((card) => {
