@@ -40,7 +40,7 @@ from focal_lib.calibration import TemperatureScaling
 from focal_lib.plots.reliability import reliability_diagrams
 from focal_lib.plots.style import use_style
 from reproduction import engine
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
@@ -161,6 +161,9 @@ reliability_diagrams({name: metrics.reliability_bins(p, y) for name, (p, y) in p
 
 # %% tags=["remove-input"]
 show("kk24.ce_overconfident")
+
+# %% tags=["remove-input"]
+claims_of("01_overconfidence")
 
 # %% tags=["remove-input"]
 foot("01_overconfidence", grid=grid, runs=runs, seed=seed)

@@ -33,7 +33,7 @@ import sympy as sp
 
 from focal_lib import theory
 from focal_lib.plots.style import use_style
-from reproduction.ledger import proof, show
+from reproduction.ledger import claims_of, proof, show
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
@@ -127,6 +127,9 @@ for name, g in (("quarter", -0.25), ("half", -0.5)):
 
 # %% tags=["remove-input"]
 show("kk24.prop1", "kk24.prop1_multiclass", "kk24.prop1_negative")
+
+# %% tags=["remove-input"]
+claims_of("02_convexity")
 
 # %% tags=["remove-input"]
 foot("02_convexity", gammas=gammas)

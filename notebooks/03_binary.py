@@ -43,7 +43,7 @@ import sympy as sp
 
 from focal_lib import theory
 from focal_lib.plots.style import use_style
-from reproduction.ledger import proof, show, show_rest
+from reproduction.ledger import claims_of, proof, show
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -236,10 +236,10 @@ show("kk24.prop2_negative", "kk24.prop2_below")
 # finite under the reading that the condition asks for.
 
 # %% tags=["remove-input"]
-show("kk24.prop2_sign", "kk24.prop2_sign_reason", "kk24.prop2_weight", "kk24.prop2_weight_reading")
+show("kk24.prop2_sign_reason", "kk24.prop2_weight")
 
 # %% tags=["remove-input"]
-show_rest("03_binary")
+claims_of("03_binary")
 
 # %% tags=["remove-input"]
 foot("03_binary", gammas=gammas, true_probability=true_probability)

@@ -36,7 +36,7 @@ from scipy.optimize import brentq
 
 from focal_lib import theory
 from focal_lib.plots.style import use_style
-from reproduction.ledger import proof, show, show_rest
+from reproduction.ledger import claims_of, proof, show
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -111,8 +111,6 @@ note(
 # %% tags=["remove-input"]
 show(
     "kk24.prop3_proof_bound",
-    "kk24.prop3_proof_comparison_holds",
-    "kk24.prop3_proof_comparison_reading",
     "kk24.prop3_proof_gap",
 )
 
@@ -123,9 +121,6 @@ show(
 
 # %% tags=["remove-input"]
 show(
-    "kk24.prop3_proof_increasing",
-    "kk24.prop3_proof_discriminant",
-    "kk24.prop3_proof_negative",
     "kk24.prop3_proof_negative_gap",
 )
 
@@ -293,14 +288,12 @@ show(
     "kk24.prop3_sharp_above",
     "kk24.many_low",
     "kk24.many_high_one",
-    "kk24.many_high_search",
     "kk24.prop3_example_lower",
-    "kk24.prop3_example_lower_corrected",
     "kk24.fig3_tighter",
 )
 
 # %% tags=["remove-input"]
-show_rest("04_temperature_bounds")
+claims_of("04_temperature_bounds")
 
 # %% tags=["remove-input"]
 foot("04_temperature_bounds", gamma=gamma, radius=radius)

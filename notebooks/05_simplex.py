@@ -39,7 +39,7 @@ from scipy.special import softmax
 from focal_lib import theory
 from focal_lib.plots.style import use_style
 from focal_lib.theory import PAPER_CUBE, closest_temperature
-from reproduction.ledger import proof, show, show_rest
+from reproduction.ledger import claims_of, proof, show
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -216,7 +216,7 @@ show("kk24.fig4_minimum", "kk24.fig4_shapes", "kk24.fig4_triangle", "kk24.fig4_r
 show("kk24.class_weights", "kk24.class_weights_search", "kk24.curvature_below")
 
 # %% tags=["remove-input"]
-show_rest("05_simplex")
+claims_of("05_simplex")
 
 # %% tags=["remove-input"]
 foot("05_simplex", gammas=gammas, truth=truth)

@@ -36,7 +36,7 @@ import pandas as pd
 
 from focal_lib import theory
 from focal_lib.plots.style import use_style
-from reproduction.ledger import proof, show, show_rest
+from reproduction.ledger import claims_of, proof, show
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -189,7 +189,7 @@ explore("tied")
 # $\gamma$ can be less sharp.
 
 # %% tags=["remove-input"]
-show("kk24.sharper_gamma", "kk24.sharper_gamma_n")
+show("kk24.sharper_gamma")
 
 # %% [markdown]
 # In practice: a sample whose top probability is above one half never loses confidence. A model with many classes and
@@ -227,16 +227,13 @@ show("kk24.sharper_gamma", "kk24.sharper_gamma_n")
 show(
     "kk24.prop5",
     "kk24.prop5_threshold",
-    "kk24.prop5_threshold_sharp",
-    "kk24.prop5_n_fails",
     "kk24.prop5_n_holds",
     "kk24.prop5_three_classes",
     "kk24.prop4_inflection",
-    "kk24.prop4_inflection_corrected",
 )
 
 # %% tags=["remove-input"]
-show_rest("06_confidence")
+claims_of("06_confidence")
 
 # %% tags=["remove-input"]
 foot("06_confidence", gamma=gamma, classes=classes)

@@ -38,7 +38,7 @@ import pandas as pd
 from focal_lib import theory
 from focal_lib.plots.style import use_style
 from focal_lib.theory import closest_temperature, deviation_from_map
-from reproduction.ledger import show, show_rest
+from reproduction.ledger import claims_of, show
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import at_most, note
 from reproduction.pages.plots.curves import line_figure, point_figure
@@ -241,7 +241,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-show_rest("07_temperature_fit")
+claims_of("07_temperature_fit")
 
 # %% tags=["remove-input"]
 foot("07_temperature_fit", reach=reach)

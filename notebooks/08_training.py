@@ -39,7 +39,7 @@ import pandas as pd
 from focal_lib import metrics, theory
 from focal_lib.plots.style import use_style
 from reproduction import engine
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.ledger.judgement import Verdict, judge
 from reproduction.pages.differences import differences, folded_differences
 from reproduction.pages.footer import foot
@@ -242,6 +242,9 @@ show(
     "kk24.compensation_one_temperature",
     "kk24.gamma_trades_accuracy",
 )
+
+# %% tags=["remove-input"]
+claims_of("08_training")
 
 # %% tags=["remove-input"]
 foot("08_training", grid=grid, runs=runs)

@@ -45,7 +45,7 @@ from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
 from focal_lib.plots.reliability import landscape
 from focal_lib.plots.style import use_style
 from reproduction import engine
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences, folded_differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -332,6 +332,9 @@ show(
     "kk24.temperature_decreases_printed",
     "kk24.temperature_decreases",
 )
+
+# %% tags=["remove-input"]
+claims_of("09_focal_temperature_scaling")
 
 # %% [markdown]
 # The paper's Table 1 is CIFAR and Tiny-ImageNet with a ResNet-50; these verdicts are of small networks on

@@ -45,7 +45,7 @@ from focal_lib import theory
 from focal_lib.losses import FLSD53
 from focal_lib.plots.style import use_style
 from reproduction import engine
-from reproduction.ledger import proof, show, show_rest
+from reproduction.ledger import claims_of, proof, show
 from reproduction.pages.differences import folded_differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -185,7 +185,7 @@ line_figure(grid, excess, "probability $q$ of the true class", r"FL $-$ (CE $-\;
 # hand, lacks the bars, evidently lost, that make its sign right:
 
 # %% tags=["remove-input"]
-show("m20.app_h_hoelder", "m20.app_h_sign")
+show("m20.app_h_sign")
 
 # %% [markdown]
 # The appendix then says that for two classes the solutions of focal loss 'will always have higher entropy', on the
@@ -278,8 +278,6 @@ show(
     "m20.prop1",
     "m20.prop2_inequality",
     "m20.prop2_equality",
-    "m20.principal_branch",
-    "m20.policy_regularise",
     "m20.policy_accelerate_corrected",
     "m20.app_h",
     "m20.app_h_below_one",
@@ -287,7 +285,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-show_rest("10_gradient_factor")
+claims_of("10_gradient_factor")
 
 # %% tags=["remove-input"]
 foot("10_gradient_factor", p0=p0, gammas=gammas)

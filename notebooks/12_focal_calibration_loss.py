@@ -43,7 +43,7 @@ from scipy.optimize import brentq
 from focal_lib import theory
 from focal_lib.plots.style import use_style
 from reproduction import engine
-from reproduction.ledger import show, show_rest
+from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
@@ -288,7 +288,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-show_rest("12_focal_calibration_loss")
+claims_of("12_focal_calibration_loss")
 
 # %% tags=["remove-input"]
 foot("12_focal_calibration_loss", gamma=gamma, truth=truth)

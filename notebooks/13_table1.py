@@ -72,7 +72,7 @@ from focal_lib.calibration import PAPER_GAMMAS, PAPER_TEMPERATURES
 from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.checkout import ROOT
-from reproduction.ledger import find, show
+from reproduction.ledger import claims_of, find, show
 from reproduction.pages.blocks import fold
 from reproduction.pages.differences import differences, folded_differences
 from reproduction.pages.explore import explore, logit_sample
@@ -947,6 +947,9 @@ show(
     "l25.cifar10_cross_entropy",
     "l25.cifar10_focal",
 )
+
+# %% tags=["remove-input"]
+claims_of("13_table1")
 
 # %% tags=["remove-input"]
 foot(

@@ -29,7 +29,7 @@ theorem: str = "KK24_Prop1.kk24_prop1"  # whose lemmas to draw: file and name, a
 from IPython.display import Markdown
 
 from focal_lib.plots.style import use_style
-from reproduction.ledger import formal_page, ledger, recall
+from reproduction.ledger import formal_page, ledger, show
 from reproduction.ledger.formal import coq_version, say_checked
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -150,7 +150,7 @@ formal_page.theorem_list()
 # others.
 
 # %% tags=["remove-input"]
-recall("kk24.prop4", "kk24.prop5")
+show("kk24.prop4", "kk24.prop5")
 
 # %% tags=["remove-input"]
 foot("15_formal_proofs", theorem=theorem)

@@ -67,7 +67,7 @@ from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.engine import data
 from reproduction.engine.data.sources import find_source
-from reproduction.ledger import recall, show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note, say_spans
@@ -523,20 +523,9 @@ show("m20.fig8_wrong_before_here", "m20.fig8_wrong_after_here")
 # :::
 #
 # ## Verdict
-#
-# The mechanism in short, each with its own evidence above:
 
 # %% tags=["remove-input"]
-recall(
-    "m20.fig1_test_nll",
-    "m20.nll_overfits_not_error",
-    "m20.fig3_nll_wrong",
-    "m20.gains_faster",
-    "m20.weights_lead_then_trail",
-    "m20.weight_norm_late",
-    "m20.table6_after_here",
-    "m20.fig8_wrong_after_here",
-)
+claims_of("16_miscalibration")
 
 # %% tags=["remove-input"]
 foot(

@@ -66,7 +66,7 @@ from scipy.special import expit
 
 from focal_lib import metrics, theory
 from focal_lib.plots.style import use_style
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -526,6 +526,9 @@ show(
 
 # %% tags=["remove-input"]
 show("l25.fig7_smoother", "l25.fig7_sharp", "l25.fig7_calibration", "l25.fig7_accuracy")
+
+# %% tags=["remove-input"]
+claims_of("17_simple_models")
 
 # %% tags=["remove-input"]
 foot(

@@ -44,7 +44,7 @@ from scipy.special import log_softmax
 
 from focal_lib import metrics, theory
 from focal_lib.plots.style import use_style
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import interval_figure, point_figure
@@ -434,6 +434,9 @@ show(
     "l25.raters_fcl",
     "l25.raters_fcl_biased",
 )
+
+# %% tags=["remove-input"]
+claims_of("18_human_labels")
 
 # %% tags=["remove-input"]
 foot("18_human_labels", gamma=gamma, seeds=seeds, n_train=n_train, n_validation=n_validation)

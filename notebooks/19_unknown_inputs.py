@@ -69,7 +69,7 @@ from focal_lib import metrics
 from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.engine.data import CORRUPTION_KINDS
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -701,6 +701,9 @@ show(
     "l25.flsd53_cifar",
     "l25.energy_above_probability_cifar",
 )
+
+# %% tags=["remove-input"]
+claims_of("19_unknown_inputs")
 
 # %% tags=["remove-input"]
 foot("19_unknown_inputs", recorded=recorded, unknown=unknown, gamma=gamma, corruptions=corruptions)

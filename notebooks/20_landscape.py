@@ -52,7 +52,7 @@ import pandas as pd
 
 from focal_lib.plots.style import use_style
 from reproduction import engine
-from reproduction.ledger import recall, show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -332,10 +332,10 @@ note("landscape", said=say_places(found))
 # ## Verdict
 
 # %% tags=["remove-input"]
-recall("kn24.theorem1")
+show("kn24.theorem1", "kn24.flat_by_scaling")
 
 # %% tags=["remove-input"]
-show("kn24.flat_by_scaling")
+claims_of("20_landscape")
 
 # %% tags=["remove-input"]
 foot("20_landscape", gamma=gamma)

@@ -74,7 +74,7 @@ import pandas as pd
 from scipy.special import expit
 
 from focal_lib.plots.style import use_style
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note, say_spans
@@ -491,6 +491,9 @@ format_contrasts(found[found["table"] == families[2]], f"{families[2]}: in point
 
 # %% tags=["remove-input"]
 show("l25.fcl_lower_here", "l25.fcl_error_here", "l25.minimal_change_here", "l25.log_gap_here")
+
+# %% tags=["remove-input"]
+claims_of("21_fcl_networks")
 
 # %% tags=["remove-input"]
 foot(

@@ -59,7 +59,7 @@ shown: int = 6  # heat maps to draw of each loss; 1 to 8
 import pandas as pd
 
 from focal_lib.plots.style import use_style
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -391,6 +391,9 @@ show("l25.fig1_broader", "l25.fig1_precise", "l25.fig1_pointing", "l25.table9_ga
 
 # %% tags=["remove-input"]
 show("l25.labels_after_map", "l25.chexnet")
+
+# %% tags=["remove-input"]
+claims_of("22_where_it_looks")
 
 # %% tags=["remove-input"]
 foot(

@@ -46,7 +46,7 @@ import pandas as pd
 from focal_lib.plots.style import use_style
 from reproduction.engine.data import text, tokens
 from reproduction.engine.recipes import RECIPES
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -489,6 +489,9 @@ show(
     "l25.text_label_smoothing",
     "l25.text_rows",
 )
+
+# %% tags=["remove-input"]
+claims_of("23_text")
 
 # %% tags=["remove-input"]
 foot(

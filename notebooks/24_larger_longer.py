@@ -62,7 +62,7 @@ from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Setting
-from reproduction.ledger import find, show
+from reproduction.ledger import claims_of, find, show
 from reproduction.pages.differences import folded_differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -497,6 +497,9 @@ show(
     "kk24.table1_gamma_ece_resnet18",
     "kk24.table1_gamma_accuracy_resnet18",
 )
+
+# %% tags=["remove-input"]
+claims_of("24_larger_longer")
 
 # %% tags=["remove-input"]
 foot("24_larger_longer", small=small, larger=larger, longer=longer, by_mean=by_mean, fresh=fresh)

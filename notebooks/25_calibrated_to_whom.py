@@ -40,7 +40,7 @@ from scipy.special import softmax
 
 from focal_lib.calibration import TemperatureScaling
 from focal_lib.plots.style import use_style
-from reproduction.ledger import find, show
+from reproduction.ledger import claims_of, find, show
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import at_most, note
 from reproduction.pages.plots.curves import interval_figure, panel_figure
@@ -317,6 +317,9 @@ assert (by_distance["squared distance"] > 0).all()
 
 # %% tags=["remove-input"]
 show("kk24.people_rare", "kk24.people_squared", "kk24.people_floor")
+
+# %% tags=["remove-input"]
+claims_of("25_calibrated_to_whom")
 
 # %% [markdown]
 # ## What to do

@@ -28,7 +28,7 @@ paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for
 
 # %% tags=["hide-input"]
 from reproduction.ledger import ledger
-from reproduction.ledger.page import count_table, detail, overview, weights
+from reproduction.ledger.page import cards, count_table, weights
 from reproduction.ledger.tally import tally
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -78,25 +78,16 @@ count_table(of_papers)
 count_table([claim for claim in claims if not claim.of_paper])
 
 # %% [markdown]
-# ## Overview
+# ## Every claim
 #
-# Each row leads to its card below, to where the chapter judges it, and to the code that checks it. What is searched,
-# filtered and sorted is kept in the page's address, so that a link to it shows the same; the cards below follow.
+# A card's first line has the verdict, the claim in a few words and the number that matters most. Open it for the
+# statement, what the verdict means and what would change it, the evidence, and the formal proof where there is one.
+# A correction follows what it corrects. What is chosen here is kept in the page's address. A 'line of the text at
+# hand' is where quoted words stand in the plain text that was read, made from the published paper and not
+# distributed with the book ({ref}`verdicts-texts`).
 
 # %% tags=["remove-input"]
-overview(claims)
-
-# %% [markdown]
-# ## Evidence
-#
-# A claim as printed and what corrects it stand side by side. The two lines under a statement say what the verdict
-# means for it, and what would make the verdict change. The proof, or what was measured, is folded under the verdict in
-# the chapter that the card leads to, and here where no chapter has it. A 'line of the text at hand' is where quoted
-# words stand in the plain text that was read, made from the published paper and not distributed with the book
-# ({ref}`verdicts-texts`).
-
-# %% tags=["remove-input"]
-detail(claims)
+cards(claims)
 
 # %% tags=["remove-input"]
 foot("ledger", paper=paper)

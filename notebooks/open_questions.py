@@ -67,7 +67,7 @@ import pandas as pd
 from focal_lib import calibration, metrics, theory
 from focal_lib.plots.style import use_style
 from reproduction import engine
-from reproduction.ledger import find, show
+from reproduction.ledger import claims_of, find, show
 from reproduction.pages.differences import differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -600,6 +600,9 @@ show(
     "kk24.calibrators_dirichlet",
     "kk24.calibrators_structured",
 )
+
+# %% tags=["remove-input"]
+claims_of("open_questions")
 
 # %% tags=["remove-input"]
 foot("open_questions", grid=grid, runs=runs, l2=l2, gamma=gamma, picture=picture, points=points)

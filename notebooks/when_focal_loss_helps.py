@@ -40,7 +40,7 @@ from focal_lib.calibration.focal_training import SHARPENING
 from focal_lib.metrics import ece
 from focal_lib.plots.style import use_style
 from focal_lib.tool.focal_training import predict_focal_training
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -298,6 +298,9 @@ show(
     "kk24.helps_choice_all",
     "kk24.helps_temperature",
 )
+
+# %% tags=["remove-input"]
+claims_of("when_focal_loss_helps")
 
 # %% tags=["remove-input"]
 foot("when_focal_loss_helps", gamma=gamma, record=record)

@@ -141,9 +141,9 @@ def _shown(verdict: str) -> str:
 def _headlines(verdicts: dict[str, str], instead: dict[str, str]) -> str:
     lines = ["| claim | says | verdict | instead |", "|---|---|---|---|"]
     for claim in ledger():
-        if claim.headline:
+        if claim.in_readme:
             source = claim.source.split(",")[0]
-            lines.append(f"| {source} | {claim.headline} | {_shown(verdicts[claim.id])} | {instead[claim.id]} |")
+            lines.append(f"| {source} | {claim.short} | {_shown(verdicts[claim.id])} | {instead[claim.id]} |")
     return "\n".join(lines)
 
 

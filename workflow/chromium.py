@@ -37,14 +37,14 @@ def print_pdf(page: Path, out: Path) -> None:
     _call(page.as_uri(), "--no-pdf-header-footer", *outline, f"--print-to-pdf={out}")
 
 
-def run_page(page: Path, fragment: str = "") -> str:
-    """The HTML that a page has come to when its scripts have run.
+def run_page(page: Path, asked: str = "") -> str:
+    """The HTML that a page has come to when its scripts have run, its address followed by what is asked: '#part'.
 
     Raises:
         FileNotFoundError: there is no Chromium.
         subprocess.CalledProcessError: it failed.
     """
-    return _call(f"{page.as_uri()}#{fragment}", "--dump-dom").decode()
+    return _call(f"{page.as_uri()}{asked}", "--dump-dom").decode()
 
 
 def count_pages(pdf: Path) -> int:

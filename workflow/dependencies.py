@@ -103,15 +103,15 @@ def _used(path: Path) -> set[str]:
 
 
 @functools.cache
-def _claims() -> dict[str, tuple[str, list[ast.keyword]]]:
-    """Claim id -> the module that defines it, and what its `@claim(...)` is given by name, or its row and its table."""
+def claim_modules() -> dict[str, str]:
+    """Claim id -> the module that registers it, by `@claim(...)` or by a row of a table."""
     found = {}
     for path in sorted([*ROOT.glob("reproduction/theorems/*/*.py"), *ROOT.glob("reproduction/studies/*/claims_*.py")]):
-        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        tables = {name: _shared(value) for name, value in _constants(module).items() if _calls(value) == "Rows"}
+        given = [node for node in _tree(path).body if isinstance(node, ast.Assign) and _calls(node.value) == "Rows"]
+        tables = {target.id for node in given for target in node.targets if isinstance(target, ast.Name)}
         for node in _nodes(path):
             if isinstance(node, ast.Call) and _calls(node) in {"claim", *tables} and node.args:
-                found[ast.literal_eval(node.args[0])] = (module, [*node.keywords, *tables.get(_calls(node), [])])
+                found[ast.literal_eval(node.args[0])] = ".".join(path.relative_to(ROOT).with_suffix("").parts)
     return found
 
 
@@ -120,55 +120,25 @@ def _calls(node: ast.expr) -> str:
     return str(getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
 
 
-def _shared(table: ast.expr) -> list[ast.keyword]:
-    """What `Rows("13_table1", "ours", needs="results/texts")` is given, by name."""
-    assert isinstance(table, ast.Call)
-    return [ast.keyword("chapter", table.args[0]), *table.keywords]
-
-
-@functools.cache
-def claim_modules() -> dict[str, str]:
-    """Claim id -> module that defines it."""
-    return {id: module for id, (module, _) in _claims().items()}
-
-
-@functools.cache
-def _constants(module: str) -> dict[str, ast.expr]:
-    """A module's names for values."""
-    nodes = [node for node in _tree(_path(module)).body if isinstance(node, ast.Assign)]
-    return {target.id: node.value for node in nodes for target in node.targets if isinstance(target, ast.Name)}
-
-
-def _given(id: str, name: str) -> str | None:
-    """A keyword of a claim's `@claim(...)` or row, its text or the module's constant; None where it is put together."""
-    module, keywords = _claims()[id]
-    value = next((keyword.value for keyword in keywords if keyword.arg == name), None)
-    if isinstance(value, ast.Name):
-        value = _constants(module).get(value.id)
-    return str(value.value) if isinstance(value, ast.Constant) else None
-
-
-def claims_shown(notebook: Path) -> set[str]:
-    """Ids of the claims a notebook shows: all of them where it calls ledger(), a chapter's where it calls show_rest().
+def _claims_named(notebook: Path, *calls: str) -> set[str]:
+    """Ids of the claims that calls of these names are given.
 
     Raises:
         ValueError: an id that no module defines.
     """
-    known = claim_modules()
     ids: set[str] = set()
     for node in _nodes(notebook):
-        if isinstance(node, ast.Call):
-            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            if name == "ledger":
-                ids |= set(known)
-            elif name in ("show", "find", "recall"):
-                ids |= {str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)}
-            elif name == "show_rest":
-                chapter = ast.literal_eval(node.args[0])
-                ids |= {id for id in known if _given(id, "chapter") == chapter}
-    if unknown := sorted(ids - set(known)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in calls:
+            ids |= {str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)}
+    if unknown := sorted(ids - set(claim_modules())):
         raise ValueError(f"claims shown in {notebook.name} must be in the ledger. Got {', '.join(unknown)}.")
     return ids
+
+
+def claims_checked(notebook: Path) -> set[str]:
+    """Ids of the claims whose evidence a notebook may compute: all of them where it calls ledger()."""
+    calls = (getattr(node.func, "id", "") for node in _nodes(notebook) if isinstance(node, ast.Call))
+    return set(claim_modules()) if "ledger" in calls else _claims_named(notebook, "find")
 
 
 def modules_used(path: Path) -> set[str]:
@@ -177,8 +147,17 @@ def modules_used(path: Path) -> set[str]:
 
 
 def notebook_modules(notebook: Path) -> set[str]:
-    """Every focal_lib module the notebook runs."""
-    return _closure(_used(notebook) | {claim_modules()[id] for id in claims_shown(notebook)})
+    """Every module of the packages that the notebook runs."""
+    return _closure(_used(notebook) | {claim_modules()[id] for id in claims_checked(notebook)})
+
+
+def notebook_sources(notebook: Path) -> list[str]:
+    """Files that what a notebook shows depends on, relative to the project.
+
+    Of a claim that it shows with the verdict on record: the module that says it, not what its evidence comes from.
+    """
+    said = {_path(claim_modules()[id]).relative_to(ROOT).as_posix() for id in _claims_named(notebook, "show")}
+    return sorted({*sources(notebook_modules(notebook) | {"reproduction.pages.execute"}), *said})
 
 
 @functools.cache

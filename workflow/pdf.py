@@ -108,7 +108,7 @@ def _link(article: Tag, key: str, file: Path, keys: dict[Path, str]) -> None:
         target, _, anchor = str(tag["href"]).partition("#")
         if re.match(r"[a-z]+:", target):
             continue
-        other = keys.get((file.parent / target).resolve()) if target else key
+        other = keys.get((file.parent / target.partition("?")[0]).resolve()) if target else key
         if other is None:
             tag.unwrap()
         else:
@@ -121,7 +121,7 @@ def clipped(page: Path, run: Callable[[Path, str], str] = run_page) -> list[str]
     Raises:
         RuntimeError: the script has not come to its end.
     """
-    found = re.search(r'<output id="clipped">(.*?)</output>', run(page, "measure"), re.DOTALL)
+    found = re.search(r'<output id="clipped">(.*?)</output>', run(page, "#measure"), re.DOTALL)
     if found is None:
         raise RuntimeError("The page must say what is clipped. Got no answer: its formulas may not have been set.")
     return [str(one) for one in json.loads(BeautifulSoup(found[1], "html.parser").get_text())]

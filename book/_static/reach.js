@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   function reach() {
-    for (const box of document.querySelectorAll(".bd-article :is(.math, mjx-container, table.ledger td:nth-child(3) > div)")) {
+    for (const box of document.querySelectorAll(".bd-article :is(.math, mjx-container)")) {
       // less is an accent that leans out
       if (box.scrollWidth > box.clientWidth + 4) box.tabIndex = 0;
       else box.removeAttribute("tabindex");

@@ -39,7 +39,7 @@ SHOWN_WHOLE = (
 )
 INDEX = Path("book/index.md")
 TERMS = Path("book/terms.md")
-_VERDICT = re.compile(r'^<span id="(verdict-[\w-]+)"></span>', re.MULTILINE)
+_VERDICT = re.compile(r'<li id="(verdict-[\w-]+)">')
 _EXPECTED = re.compile(r"^% expect ([A-Z ]+): (.+)$", re.MULTILINE)
 MARKS = {"% cards": cards, "% paths": path_list}  # lines of the landing page, and what stands there instead
 
@@ -94,19 +94,16 @@ def _index(text: str, contents: Contents) -> str:
 
 
 def add_index_entries(notebook: NotebookNode, claims: Iterable[Claim]) -> None:
-    """Above each verdict of the notebook a directive that puts its claim into the index, and so into the search."""
+    """Above the chips of a cell directives that put their claims into the index, and so into the search."""
     entries = {
         verdict_anchor(claim.id): index_entry(claim.id, claim.source if claim.of_paper else "") for claim in claims
     }
 
-    def entry(match: re.Match[str]) -> str:
-        return entries[match[1]] + match[0]
-
     for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if "text/markdown" in output.get("data", {}):
-                shown = "".join(output.data["text/markdown"])
-                output.data["text/markdown"] = _VERDICT.sub(entry, shown)
+        shown = ["".join(output.get("data", {}).get("text/html", "")) for output in cell.get("outputs", [])]
+        if ids := [id for text in shown for id in _VERDICT.findall(text)]:
+            indexed = {"text/markdown": "".join(entries[id] for id in ids)}
+            cell.outputs.insert(0, nbformat.v4.new_output("display_data", indexed))
 
 
 def _chapter(notebook: NotebookNode, contents: Contents, name: str) -> str:

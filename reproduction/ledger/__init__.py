@@ -5,7 +5,7 @@
 ['kk24.ce_overconfident']
 """
 
-from reproduction.ledger.display import proof, recall, show, show_rest
+from reproduction.ledger.display import claims_of, proof, show
 from reproduction.ledger.evidence import (
     All,
     Certificate,
@@ -38,11 +38,10 @@ __all__ = [
     "Unchecked",
     "Verdict",
     "claim",
+    "claims_of",
     "find",
     "ledger",
     "proof",
-    "recall",
     "show",
-    "show_rest",
     "step",
 ]

@@ -46,6 +46,7 @@ def _entry(claim: Claim, record: Any) -> dict[str, Any]:
     return {
         "id": claim.id,
         "paper": claim.paper,
+        "short": claim.short,
         "source": claim.source,
         "statement": claim.statement,
         "lines": lines_of(claim.id),

@@ -176,6 +176,9 @@ class Counterexample(Evidence):
     def describe(self) -> str:
         return f"{self.text} (violated by {float(self.margin.mid()):.6g}, {self.how})"
 
+    def number(self) -> str:
+        return f"violated by {float(self.margin.mid()):.2g}"
+
     def _means(self) -> str:
         return f"it is false: at one point it is violated by {float(self.margin.mid()):.3g}, {self.how}"
 
@@ -198,6 +201,9 @@ class Search(Evidence):
 
     def describe(self) -> str:
         return f"{self.points:,} points over {self.domain}; smallest margin {self.worst:.4g}"
+
+    def number(self) -> str:
+        return f"smallest margin {self.worst:.2g}"
 
     def _means(self) -> str:
         return f"it holds at {_each(self.points, 'point')} tried, which is no proof"
@@ -268,6 +274,9 @@ class Conditional(Evidence):
             f"{head} ({self.weaker}).\n\n*Inside* ({self.inside.verdict}):\n\n"
             f"{self.inside.describe()}\n\n*{fails}*:\n\n{self.outside.describe()}"
         )
+
+    def number(self) -> str:
+        return f"if {self.condition}"
 
     def _means(self) -> str:
         elsewhere = ", and only then" if self.exact else "; elsewhere there is a point where it is false"
@@ -385,6 +394,11 @@ class All(Evidence):
         if len(texts) > 1 and not any("\n" in text for text in texts):
             return "\n".join(f"* {text}" for text in texts)
         return "\n\n".join(texts)
+
+    def number(self) -> str:
+        """That of the first part that decides."""
+        said, count, every = self._deciding[0].number(), len(self._deciding), len(self._leaves)
+        return said if every == 1 or not said else f"{said} ({count} of {every} parts)"
 
     def _means(self) -> str:
         said, count, every = self._deciding[0].conclude(), len(self._deciding), len(self._leaves)

@@ -48,6 +48,10 @@ class Evidence:
         """Markdown, with the numbers that the verdict rests on."""
         raise NotImplementedError
 
+    def number(self) -> str:
+        """The number that matters most, in a few words: '0.127698 where 8 % is printed'; '' for none."""
+        return ""
+
     def conclude(self) -> str:
         """What the verdict means, in one line: 'it holds: sympy reduced each of the 5 steps of a proof'."""
         return "it supports no verdict: the check fails" if self.verdict == Verdict.FAILED else self._means()

@@ -20,8 +20,6 @@ from reproduction.checkout import ROOT
 from reproduction.ledger.evidence import Conditional, Evidence, Unchecked
 from reproduction.ledger.formal import Faithful, Formal, say_checked
 from reproduction.ledger.judgement import HOLDS, Verdict
-from reproduction.ledger.links import LEDGER_PAGE, link_ids, verdict_anchor
-from reproduction.pages.blocks import fold
 
 _REGISTRY: dict[str, Claim] = {}
 PRINTED = "reproduction/studies/printed_tables"  # what the papers' tables print, as data
@@ -75,6 +73,7 @@ class Claim:
     """One statement of one paper, or of ours about it. `evidence` and `verdict` are computed on first use."""
 
     id: str  # 'kk24.prop1'
+    short: str  # what it says, in four to fourteen plain words: its line in a chapter, in the README, on its card
     source: str  # 'KK24 Prop. 1, App. A.1'
     statement: str  # MyST markdown with LaTeX
     chapter: str  # notebook that derives it: '02_convexity', or 'open_questions'
@@ -82,10 +81,11 @@ class Claim:
     corrects: tuple[str, ...] = ()  # ids of the claims this one puts right
     fidelity: Fidelity = Fidelity.OURS
     needs: str | None = None  # what the evidence is read from: 'results/<folder>', or PRINTED
-    headline: str = ""  # what the claim says, for its row of the README; '' for none
+    in_readme: bool = False  # whether it is one of the best-known claims, which have a row in the README
     formal: Formal | None = None  # the theorems in Coq that say it, or deny it where it is refuted
     _instead: str | Callable[[Any], str] = ""
     not_formalised: str = NOT_TRIED  # why, of a claim that sympy or ball arithmetic proves
+    _number: Callable[[], str] | None = None
 
     @cached_property
     def _checked(self) -> tuple[Evidence, Verdict, float]:
@@ -136,7 +136,7 @@ class Claim:
 
     @property
     def instead(self) -> str:
-        """What holds instead, in a few words for the README; its numbers come from the evidence.
+        """What holds instead, in a few words; its numbers come from the evidence.
 
         '' where the evidence, or other runs that the words name, are not there.
         """
@@ -181,6 +181,11 @@ class Claim:
         check: Any = inspect.unwrap(self.check)
         return int(check.__code__.co_firstlineno)  # without reading the file: every ledger is sorted by it
 
+    @property
+    def number(self) -> str:
+        """The number that matters most, in a few words; '' for none."""
+        return self._number() if self._number else self.evidence.number()
+
     def conclude(self) -> str:
         """What the verdict means for this claim, in one line."""
         said = self.evidence.conclude()
@@ -211,10 +216,13 @@ class Claim:
 
     def proof(self) -> str:
         """Markdown: the evidence, and the formal proofs or why there are none."""
-        formal = self.formal.describe() if self.formal else ""
+        return "\n\n".join(filter(None, (self.evidence.describe(), self.coq())))
+
+    def coq(self) -> str:
+        """Markdown: the formal proofs, or why there are none of a claim that is proved; else ''."""
         if why := self.why_not_formalised(self.without_kernel):
-            formal = f"Not formalised in Coq: {why}."
-        return self.evidence.describe() + (formal and f"\n\n{formal}")
+            return f"Not formalised in Coq: {why}."
+        return self.formal.describe() if self.formal else ""
 
     def why_not_formalised(self, verdict: str | None) -> str | None:
         """The reason, of a claim with this verdict without Coq that sympy or ball arithmetic proves, not Coq."""
@@ -222,16 +230,9 @@ class Claim:
 
     def describe(self) -> str:
         """Markdown: what it says, where, what holds of it, and the proof."""
-        return f"{self._head()}\n\n{self.proof()}"
-
-    def _head(self) -> str:
         corrected = f" Corrects {', '.join(f'`{id}`' for id in self.corrects)}." if self.corrects else ""
-        said = f"`{self.id}` ({self.source}; {self.fidelity}).{corrected}"
-        return f"{said}\n\n{self.statement}\n\n{self.summary()}"
-
-    def _repr_markdown_(self) -> str:
-        shown = f"{self._head()}\n\n{fold('Evidence', self.proof())}"
-        return f'<span id="{verdict_anchor(self.id)}"></span>{link_ids(shown, LEDGER_PAGE, _REGISTRY)}'
+        said = f"**{self.short}**: `{self.id}` ({self.source}; {self.fidelity}).{corrected}"
+        return f"{said}\n\n{self.statement}\n\n{self.summary()}\n\n{self.proof()}"
 
 
 def claim(
@@ -241,12 +242,14 @@ def claim(
     statement: str,
     chapter: str,
     fidelity: str,
+    short: str = "",
     corrects: str | tuple[str, ...] = (),
     needs: str | None = None,
-    headline: str = "",
+    in_readme: bool = False,
     formal: Formal | None = None,
     instead: str | Callable[[Any], str] = "",
     not_formalised: str = NOT_TRIED,
+    number: Callable[[], str] | None = None,
 ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
     """Register the decorated function as the check of a claim.
 
@@ -256,17 +259,20 @@ def claim(
         statement: what it says, MyST Markdown.
         chapter: the notebook that derives it.
         fidelity: how near the statement is to the paper's: 'quoted', 'paraphrased', 'our reading' or 'ours'.
+        short: the claim, not its verdict, in four to fourteen plain words; without it, the statement is as short.
         corrects: ids of the claims that this one puts right.
         needs: 'results/<folder>' for recorded runs; where they are missing the claim is unchecked, and says so. PRINTED
             for the papers' own tables.
-        headline: the claim in a few words, for a row of the README.
+        in_readme: whether the claim, one of the best-known of its paper, has a row in the README.
         formal: the theorems in Coq that say it, or its negation where it is refuted; see `ledger.formal.formal`.
-        instead: what holds instead, for the same row. Words, or a function of the evidence that puts the numbers in.
+        instead: what holds instead, in a few words, or a function of the evidence that puts the numbers in.
         not_formalised: why there is no formal proof, where one was tried.
+        number: the number that matters most, in words, where it is not that of the evidence.
 
     Raises:
         ValueError: the id is taken or retired; `fidelity` is none of the four, or not 'ours' for a correction;
-            `needs` is no such folder; `instead` without a headline; a headline of ours.
+            `needs` is no such folder; a row in the README for a claim of ours; `short` is not four to fourteen words,
+            or has a formula in it.
     """
     if id in RETIRED:
         raise ValueError(f"claim id must not be a retired one: {id!r} is now {RETIRED[id]}.")
@@ -274,12 +280,13 @@ def claim(
         raise ValueError(f"fidelity must be one of {', '.join(map(repr, map(str, Fidelity)))}. Got {fidelity!r}.")
     if corrects and fidelity != Fidelity.OURS:
         raise ValueError(f"fidelity must be 'ours' for a correction. Got {fidelity!r} for {id!r}.")
-    if headline and fidelity == Fidelity.OURS:
-        raise ValueError(f"headline must be of a paper's claim, for its row of the README. Got 'ours' for {id!r}.")
+    if in_readme and fidelity == Fidelity.OURS:
+        raise ValueError(f"in_readme must be of a paper's claim. Got 'ours' for {id!r}.")
     if needs not in (None, PRINTED) and not str(needs).startswith("results/"):
         raise ValueError(f"needs must be 'results/<folder>' or PRINTED. Got {needs!r}.")
-    if instead and not headline:
-        raise ValueError(f"instead must come with a headline, for a row of the README. Got none for {id!r}.")
+    said = short or statement.removesuffix(".")
+    if not 4 <= len(said.split()) <= 14 or "$" in said:
+        raise ValueError(f"short must be four to fourteen words, without a formula. Got {said!r} for {id!r}.")
 
     def register(check: Callable[[], Evidence]) -> Callable[[], Evidence]:
         first = _origin(_REGISTRY[id].check) if id in _REGISTRY else _origin(check)
@@ -289,7 +296,20 @@ def claim(
         put_right = (corrects,) if isinstance(corrects, str) else corrects
         near = Fidelity(fidelity)
         _REGISTRY[id] = Claim(
-            id, source, statement, chapter, checked, put_right, near, needs, headline, formal, instead, not_formalised
+            id,
+            said,
+            source,
+            statement,
+            chapter,
+            checked,
+            put_right,
+            near,
+            needs,
+            in_readme,
+            formal,
+            instead,
+            not_formalised,
+            number,
         )
         return checked
 
@@ -300,8 +320,8 @@ def claim(
 class Rows:
     """Claims whose evidence is one call, as rows of a table: a call of this for each, with what they do not share.
 
-    Where the pages read a claim's chapter, and what it needs, without importing it, they read these calls:
-    ids are written out, and tables have names in their module.
+    Which module a claim is in is read from these calls without importing it: ids are written out, and tables have
+    names in their module.
     """
 
     chapter: str
@@ -309,16 +329,23 @@ class Rows:
     needs: str | None = None
 
     def __call__(
-        self, id: str, source: str, statement: str, check: Callable[[], Evidence] | None = None, **options: Any
+        self,
+        id: str,
+        short: str,
+        source: str,
+        statement: str,
+        check: Callable[[], Evidence] | None = None,
+        **options: Any,
     ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
         """Register a claim, as `claim` does, or decorate the function that is its check.
 
         Args:
+            short: the claim in a few words; '' where the statement is as short.
             check: of a row, a lambda in it, so that the claim's line is the row's.
             options: of `claim`; `chapter` and `needs` are in place of the table's.
         """
         shared = {"chapter": self.chapter, "fidelity": self.fidelity, "needs": self.needs}
-        register = claim(id, source=source, statement=statement, **(shared | options))
+        register = claim(id, short=short, source=source, statement=statement, **(shared | options))
         if check is not None:
             register(check)
         return register
@@ -398,7 +425,7 @@ def find(id: str) -> Claim:
 
 
 def search(text: str, paper: str | None = None) -> list[Claim]:
-    """The claim of that id; else those with the text in their id, then those with it in their statement.
+    """The claim of that id; else those with the text in their id, then those with it in what they say.
 
     Upper and lower case are alike.
 
@@ -411,7 +438,9 @@ def search(text: str, paper: str | None = None) -> list[Claim]:
     if wanted in RETIRED:
         return [find(wanted)]
     by_id = [c for c in claims if wanted in c.id.casefold()]
-    by_statement = [c for c in claims if c not in by_id and wanted in " ".join(c.statement.casefold().split())]
+    by_statement = [
+        c for c in claims if c not in by_id and wanted in " ".join(f"{c.short} {c.statement}".casefold().split())
+    ]
     if not by_id + by_statement:
         near = _nearest(text, [c.id for c in claims])
         raise ValueError(f"text must be in the id or the statement of a claim; near are {near}. Got {text!r}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 
 from focal_lib.metrics.intervals import Interval
@@ -137,6 +138,20 @@ class Measurement(Evidence):
         elif undecided and self.interval is not None:
             text += f"; {_could_show(self.interval, self.over, bool(self.sign))}"
         return f"{text}. {in_words(self.remark)}" if self.remark else text
+
+    def number(self) -> str:
+        """'0.21 [0.13, 0.29], claimed above 0', '7 of 10, claimed most'; '' where no run is in."""
+        if math.isnan(self.measured):
+            return ""
+        counted = re.search(r", of (\d+)$", self.quantity)
+        found = f"{self.measured:g} of {counted[1]}" if counted else f"{self.measured:.3g}"
+        if self.interval is not None and not math.isnan(self.interval.low):
+            found += f" [{self.interval.low:.3g}, {self.interval.high:.3g}]"
+        return (
+            f"{found}, claimed {_range(self.claimed)}"
+            if self.sign and self.claimed
+            else f"{found}, {self.said} {self.printed}"
+        )
 
     @property
     def reason(self) -> str:

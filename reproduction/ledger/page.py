@@ -1,74 +1,57 @@
-"""The ledger as a page: counts, a table with a row a claim, and cards, a claim and what corrects it side by side.
+"""The ledger as a page: counts, and a card for each claim, which opens on what its verdict rests on.
 
-book/_static/ledger.js brings the table's menus and search to life; without it every claim is shown.
+book/_static/ledger.js brings the menus and the search to life; without it every card is there.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from html import escape
 
-from IPython.display import HTML, Markdown
+from IPython.display import Markdown
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from reproduction.checkout import ROOT
+from reproduction.ledger.display import badge
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import PAPERS, Claim, Fidelity, corrected_by, ledger
 from reproduction.ledger.links import card_anchor, link_ids, places, verdict_anchor
 from reproduction.ledger.quoted_lines import say_lines
 from reproduction.ledger.tally import tally_table
+from reproduction.ledger.verdicts import records
+from reproduction.pages.blocks import fold
+from reproduction.pages.references import author_names
 
-_COLUMNS = {  # heading -> whether to sort by it
-    "verdict": True,
-    "claim": True,
-    "statement": False,
-    "source": True,
-    "whose": True,
-    "chapter": True,
-}
 _INLINE = MarkdownIt("commonmark").use(
     dollarmath_plugin, renderer=lambda tex, _: "\\(" + escape(tex, quote=False) + "\\)"
 )
-_FORMULA = re.compile(r"\$[^$]+\$")
-_END = re.compile(  # of a sentence; \x00 stands for a formula
-    r"(?<!\bApp)(?<!\bEq)(?<!\bFig)(?<!\bThm)(?<!\bi\.e)(?<!\be\.g)\.'?\s+(?=[A-Z'(\x00])"
-)
-_PAUSE = re.compile(r"(?<=.{40})[:;](?= )")
-_SHORT = 200  # letters: a longer sentence ends at its first colon or semicolon
+_LONG = 600  # letters of evidence: more is folded once again
+REFERENCES = ROOT / "book" / "references.bib"
 
 
-def code_link(claim: Claim, text: str | None = None) -> str:
+def code_link(claim: Claim) -> str:
     """Link to the check's source in the book, relative to a page in notebooks/."""
     path = claim.location.rsplit(":", 1)[0].removesuffix(".py")
     anchor = f"#{claim.function}" * bool(claim.function)
-    return f'<a href="../_modules/{path}.html{anchor}">{text or claim.location.rsplit("/", 1)[1]}</a>'
+    return f'<a href="../_modules/{path}.html{anchor}">{claim.location.rsplit("/", 1)[1]}</a>'
 
 
-def chapter_link(claim: Claim, text: str | None = None) -> str:
+def chapter_link(claim: Claim) -> str:
     """Link to where the chapter shows this verdict, or a nearby one; else to the section of its verdicts.
 
     Nearby is a claim that this one corrects, or one that corrects it.
-
-    Args:
-        text: of the link; else the chapter, or page, and the heading.
     """
     shown = places(ROOT)
     near = [claim.id, *claim.corrects, *corrected_by(claim.id)]
     id = next((id for id in near if (claim.chapter, id) in shown), "")
     place, heading = (verdict_anchor(id), shown[claim.chapter, id]) if id else ("verdict", "Verdict")
-    return f'<a href="{claim.chapter}.html#{place}">{text or f"{claim.place}, {heading}"}</a>'
+    return f'<a href="{claim.chapter}.html#{place}">{claim.place}, {heading}</a>'
 
 
 def together(claims: Sequence[Claim]) -> list[Claim]:
     """Order of the book, but each correction after the (first) claim it corrects, and so on what corrects that."""
-    return [claim for group in _groups(claims) for claim in group]
-
-
-def _groups(claims: Sequence[Claim]) -> list[list[Claim]]:
-    """Each claim that corrects none of the others, with its corrections, each followed by what corrects it."""
     known = {claim.id for claim in claims}
     corrections: dict[str, list[Claim]] = {}
     for claim in claims:
@@ -78,7 +61,8 @@ def _groups(claims: Sequence[Claim]) -> list[list[Claim]]:
     def with_corrections(claim: Claim) -> list[Claim]:
         return [claim, *(part for own in corrections.get(claim.id, []) for part in with_corrections(own))]
 
-    return [with_corrections(claim) for claim in claims if not claim.corrects or claim.corrects[0] not in known]
+    first = [claim for claim in claims if not claim.corrects or claim.corrects[0] not in known]
+    return [part for claim in first for part in with_corrections(claim)]
 
 
 def count_table(claims: Sequence[Claim]) -> Markdown:
@@ -102,78 +86,67 @@ def weights(claims: Sequence[Claim]) -> Markdown:
     return Markdown(tally_table(claims, {claim.id: claim.verdict for claim in claims}))
 
 
-def detail(claims: Sequence[Claim]) -> Markdown:
-    """A card for each claim: statement, verdict, a link to its evidence, which is folded in where no chapter has it.
-
-    A claim and its corrections, and theirs, stand side by side.
-    """
-    known = {claim.id for claim in ledger()}
-    blocks = []
-    for group in _groups(claims):
-        cards = "\n\n".join(_card(claim, known) for claim in group)
-        if len(group) > 1:
-            blocks.append(f'<div class="claim-group">\n\n{cards}\n\n</div>')
-        else:
-            blocks.append(cards)
-    return Markdown("\n\n".join(blocks))
+def cards(claims: Sequence[Claim]) -> Markdown:
+    """Search and menus, then a card for each claim, each correction after what it corrects."""
+    known, on_record = {claim.id for claim in ledger()}, records()
+    made = [
+        _card(claim, known, on_record[claim.id].verdict if claim.id in on_record else "") for claim in together(claims)
+    ]
+    script = '<script src="../_static/ledger.js"></script>'
+    return Markdown("\n\n".join([_form(claims), '<div class="ledger">', *made, "</div>", script]))
 
 
-def _card(claim: Claim, known: Set[str]) -> str:
-    """The card of a claim; ids that are known lead to theirs.
+def _card(claim: Claim, known: Set[str], on_record: str) -> str:
+    """The card of a claim; ids that are known lead to theirs. Its first line is what a chapter's chip says."""
+    verdict, number = str(claim.verdict), _INLINE.renderInline(claim.number)
+    differs = f" <small>on record: {on_record}</small>" if on_record not in ("", claim.without_kernel) else ""
+    kinds = f"paper|{claim.fidelity}" if claim.of_paper else str(claim.fidelity)
+    said = f'<div class="claim-statement">\n\n{claim.statement}\n\n{_whence(claim)}\n\n</div>\n\n{_body(claim)}'
+    return (
+        f'<details class="claim" id="{card_anchor(claim.id)}" data-verdict="{verdict}" data-paper="{claim.paper}" '
+        f'data-chapter="{claim.chapter}" data-whose="{kinds}">\n'
+        f"<summary>{badge(verdict)} <b>{escape(claim.short)}</b>{differs}"
+        f"{f' <span>{number}</span>' * bool(number)} <code>{claim.id}</code></summary>\n\n"
+        f"{link_ids(said, '', known - {claim.id})}\n\n</details>"  # whose card it is
+    )
 
-    Plain HTML around it: a card of sphinx-design takes 200 bytes more, on a page that has hundreds.
-    """
-    corrected = f" Corrects {', '.join(f'`{id}`' for id in claim.corrects)}." if claim.corrects else ""
-    title = f"<a id='{card_anchor(claim.id)}'></a>**{claim.id}**"
-    where = f"{chapter_link(claim)}, checked in {claim.seconds:.1f} s"
-    in_chapter = (claim.chapter, claim.id) in places(ROOT)
+
+def _whence(claim: Claim) -> str:
+    """Where the statement stands, and what it corrects."""
+    said = "; ".join(filter(None, (claim.source, str(claim.fidelity), say_lines(claim.id))))
+    return f"*{said}.*" + (f" Corrects {', '.join(f'`{id}`' for id in claim.corrects)}." if claim.corrects else "")
+
+
+def _body(claim: Claim) -> str:
+    """What a card says below the statement."""
+    evidence = claim.evidence.describe()
+    shown = fold("Evidence", evidence) if len(evidence) > _LONG else f"**Evidence.** {evidence}"
+    if evidence.startswith(("1. ", "* ")) and len(evidence) <= _LONG:  # a list begins a line of its own
+        shown = f"**Evidence**\n\n{evidence}"
     parts = (
-        f"{title}<br />*{'; '.join(filter(None, (claim.source, claim.fidelity, say_lines(claim.id))))}.*{corrected}",
-        f'<div class="claim-statement">\n\n{claim.statement}\n\n</div>',
-        claim.summary(),
-        "" if in_chapter else f"```{{dropdown}} Evidence\n{claim.proof()}\n```",
-        f"Evidence: {where}" if in_chapter else where,
+        f"**{claim.verdict_in_full}**: {claim.conclude()}.",
+        f"**What would change this**: {claim.would_change()}.",
+        shown,
+        claim.coq(),
+        f"{chapter_link(claim)}; code: {code_link(claim)}; checked in {claim.seconds:.1f} s",
     )
-    said = link_ids("\n\n".join(filter(None, parts)), "", known - {claim.id})  # whose card it is
-    return f'<div class="claim-card">\n\n{said}\n\n</div>'
-
-
-def short_statement(statement: str) -> str:
-    """Markdown: the first sentence of a claim's statement, or as much of it as says something."""
-    formulas = _FORMULA.findall(statement)
-    bare = " ".join(_FORMULA.sub("\x00", statement).split())
-
-    def whole(part: str) -> str:
-        rest = iter(formulas)
-        return re.sub("\x00", lambda _: next(rest), part)
-
-    end = _END.search(bare)
-    sentence = bare[: end.end()].strip() if end else bare
-    pause = _PAUSE.search(sentence)
-    return whole(sentence[: pause.start()]) + " …" if pause and len(whole(sentence)) > _SHORT else whole(sentence)
-
-
-def overview(claims: Sequence[Claim]) -> HTML:
-    """One row a claim, with a search, menus and headings to sort by."""
-    rows = "".join(map(_row, together(claims)))
-    head = "".join(f'<th scope="col"{" data-sorts" * sorts}>{name}</th>' for name, sorts in _COLUMNS.items())
-    return HTML(
-        f"{_form(claims)}"
-        '<table class="dataframe ledger"><caption>Every claim, its verdict, and where it is checked</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        '<script src="../_static/ledger.js"></script>'
-    )
+    return "\n\n".join(filter(None, parts))
 
 
 def _form(claims: Sequence[Claim]) -> str:
     """Hidden until the script shows it."""
-    papers = Counter(claim.paper for claim in claims)
+    papers, chapters = (Counter(getattr(claim, name) for claim in claims) for name in ("paper", "chapter"))
     verdicts = Counter(claim.verdict for claim in claims)
     kinds = Counter(claim.fidelity for claim in claims)
     of_papers = [kind for kind in Fidelity if kind != Fidelity.OURS]
+    places_ = {claim.chapter: claim.place for claim in claims}
     menus = {
+        "paper": {
+            paper: (f"{name}: {', '.join(author_names(REFERENCES, paper))}".removesuffix(": "), papers[paper])
+            for paper, name in PAPERS.items()
+        },
         "verdict": {str(v): (str(v), verdicts[v]) for v in Verdict},
-        "paper": {paper: (name, papers[paper]) for paper, name in PAPERS.items()},
+        "chapter": {stem: (_name(stem, places_[stem]), chapters[stem]) for stem in sorted(chapters)},
         "whose": {
             "paper": ("the papers'", sum(kinds[kind] for kind in of_papers)),
             **{str(kind): (f"the papers', {kind}", kinds[kind]) for kind in of_papers},
@@ -182,11 +155,17 @@ def _form(claims: Sequence[Claim]) -> str:
     }
     return (
         '<form class="ledger-filter" role="search" aria-label="Claims" hidden>'
-        '<label>search <input type="search" name="text" placeholder="Prop. 5, temperature ECE" size="26" '
+        '<label>search <input type="search" name="text" placeholder="Prop. 5, Mukhoti, temperature ECE" size="26" '
         'autocomplete="off">'
         f"</label>{''.join(_menu(name, entries) for name, entries in menus.items())}"
         f'<button type="reset">show all</button><output>{len(claims)} of {len(claims)} claims</output></form>'
     )
+
+
+def _name(stem: str, place: str) -> str:
+    """'6: confidence' of '06_confidence', 'Open questions' of 'open_questions'."""
+    number, _, words = stem.partition("_")
+    return f"{int(number)}: {words.replace('_', ' ')}" if number.isdigit() else place
 
 
 def _menu(name: str, entries: Mapping[str, tuple[str, int]]) -> str:
@@ -196,23 +175,3 @@ def _menu(name: str, entries: Mapping[str, tuple[str, int]]) -> str:
         if count
     )
     return f'<label>{name} <select name="{name}"><option value="">all</option>{options}</select></label>'
-
-
-def _row(claim: Claim) -> str:
-    corrects = ", ".join(f'<a href="#{card_anchor(id)}">{id}</a>' for id in claim.corrects)
-    whose = "paper's" if claim.of_paper else "book's"
-    near = f"<small>{claim.fidelity}</small>" if claim.of_paper else ""
-    place = str(claim.chapter_number or claim.place.lower())
-    cells = {
-        "verdict": f'<span class="verdict">{claim.verdict_in_full}</span>',
-        "claim": f'<a href="#{card_anchor(claim.id)}">{claim.id.replace("_", "<wbr>_")}</a>'
-        + (f"<small>corrects {corrects}</small>" if corrects else ""),
-        "statement": f"<div>{_INLINE.renderInline(short_statement(claim.statement))}</div>",
-        "source": escape(claim.source),
-        "whose": whose + near,
-        "chapter": f"{chapter_link(claim, place)}<br>{code_link(claim, 'code')}",
-    }
-    sorted_by = {"verdict": f' data-key="{list(Verdict).index(claim.verdict)}"'}
-    columns = "".join(f"<td{sorted_by.get(name, '')}>{cells[name]}</td>" for name in _COLUMNS)
-    kinds = f"paper|{claim.fidelity}" if claim.of_paper else str(claim.fidelity)
-    return f'<tr data-verdict="{claim.verdict}" data-paper="{claim.paper}" data-whose="{kinds}">{columns}</tr>'

@@ -51,6 +51,9 @@ class InRegime(Evidence):
         lines = [f"* {one.describe()}{'' if one.holds else ': outside'}" for one in self.conditions]
         return "\n".join(["What must hold first:", "", *lines, "", self.found.describe()])
 
+    def number(self) -> str:
+        return self._unmet[0].describe() if self._unmet else self.found.number()
+
     def _means(self) -> str:
         if not self._unmet:
             return self.found.conclude()

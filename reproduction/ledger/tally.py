@@ -65,7 +65,7 @@ def tally_table(claims: Sequence[Claim], verdicts: Mapping[str, str]) -> str:
 
 
 def readme_table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
-    """The tally, then a row for each claim with a headline: source, words, chapter, verdict, what holds instead.
+    """The tally, then the best-known claims: source, words, chapter, verdict, what holds instead.
 
     Args:
         verdicts: claim id -> verdict.
@@ -74,10 +74,10 @@ def readme_table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str
     lines = [tally_table(ledger(), verdicts), "", HEADLINES, ""]
     lines += ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
     for claim in ledger():
-        if claim.headline:
+        if claim.in_readme:
             name = claim.source.split(",")[0]
             chapter = f"[{claim.chapter_number or claim.place.lower()}](notebooks/{claim.chapter}.py)"
-            cells = (name, claim.headline, chapter, f"**{verdicts[claim.id]}**", instead.get(claim.id, ""))
+            cells = (name, claim.short, chapter, f"**{verdicts[claim.id]}**", instead.get(claim.id, ""))
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

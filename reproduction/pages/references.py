@@ -81,6 +81,14 @@ def known_keys(file: Path) -> set[str]:
     return {str(key) for key in _library(file).entries} if file.is_file() else set()
 
 
+def author_names(file: Path, key: str) -> list[str]:
+    """The last names of a work's authors, 'others' left out; none where there is no such file, as in a package."""
+    if not file.is_file():
+        return []
+    names = [str(Text.from_latex(" ".join(one.last_names))) for one in _library(file).entries[key].persons["author"]]
+    return [name for name in names if name != "others"]
+
+
 def _authors(entry: Entry) -> str:
     """'Guo et al.', 'Komisarenko & Kull'."""
     names = [str(Text.from_latex(" ".join(person.last_names))) for person in entry.persons["author"]]

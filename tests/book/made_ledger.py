@@ -11,8 +11,7 @@ from typing import Any
 from reproduction.checkout import ROOT
 from reproduction.ledger.evidence import Derivation, Disproof, Step
 from reproduction.ledger.ledger import Claim, Fidelity
-from reproduction.ledger.links import card_anchor
-from reproduction.ledger.page import overview
+from reproduction.ledger.page import cards
 from workflow.chromium import run_page
 
 SCRIPT = ROOT / "book" / "_static" / "ledger.js"
@@ -36,9 +35,10 @@ def made(count: int) -> list[Claim]:
     return [
         Made(
             id=f"{('kk24', 'm20')[i % 2]}.made_{i}",
+            short=f"Number {i} lowers the gap",
             source=f"{('KK24', 'M20')[i % 2]} Prop. {i}",
             statement=f"For $\\gamma = {i}$ the ECE is lower. (So it is taken.)",
-            chapter="06_confidence",
+            chapter=("06_confidence", "03_binary")[i >= 6],
             check=proved if i % 3 else refuted,
             fidelity=kinds[i % 2],
         )
@@ -46,34 +46,26 @@ def made(count: int) -> list[Claim]:
     ]
 
 
-def _card(claim: Claim, *, in_group: bool) -> str:
-    """As the page nests it."""
-    statement = f'<div class="claim-statement">{html.escape(claim.statement)}</div>'
-    card = f"<div class=\"claim-card\"><a id='{card_anchor(claim.id)}'></a>{statement}</div>"
-    return f'<div class="claim-group">{card}</div>' if in_group else card
-
-
 def page(claims: list[Claim], inside: str) -> str:
-    """The table with a card each, in groups and alone, and a script that runs when all is there."""
-    cards = "".join(_card(claim, in_group=i % 2 == 0) for i, claim in enumerate(claims))
-    table = overview(claims).data.replace("../_static/ledger.js", SCRIPT.as_uri())
+    """The form and the cards, and a script that runs when all is there. What is Markdown in them stays as it is."""
+    made = cards(claims).data.replace("../_static/ledger.js", SCRIPT.as_uri())
     return (
-        f'<!doctype html><meta charset="utf-8"><title>ledger</title>{table}{cards}<pre id="found"></pre>'
-        f"<script>addEventListener('load', async () => {{ const found = {{}}; {inside}; "
+        f'<!doctype html><meta charset="utf-8"><title>ledger</title>{made}<pre id="found"></pre>'
+        "<script>MathJax.startup.promise = Promise.resolve(); MathJax.typesetPromise = (on) => "
+        "{ (window.set ||= []).push(on[0]?.id || on.length); return Promise.resolve(); }; MathJax.startup.pageReady();"
+        f"addEventListener('load', async () => {{ const found = {{}}; {inside}; "
         f"document.getElementById('found').textContent = JSON.stringify(found); }});</script>"
     )
 
 
 ASKING = """
-  const form = document.querySelector("form"), shown = () => [...document.querySelectorAll("tbody tr")]
-    .filter((row) => !row.hidden).map((row) => row.dataset.card.split("-").pop());
-  const cards = () => [...document.querySelectorAll(".claim-card")].filter((one) => !one.closest("[hidden]")).length;
+  const form = document.querySelector("form"), every = [...document.querySelectorAll("details.claim")];
+  const shown = () => every.filter((one) => !one.hidden).map((one) => one.id.split("-").pop());
   const ask = (name, value) => {
     form.elements[name].value = value;
     form.dispatchEvent(new Event("input", { bubbles: true }));
   };
   const later = () => new Promise((done) => setTimeout(done, 50));
-  const heading = (name) => [...document.querySelectorAll("th")].find((one) => one.textContent === name);
 """
 
 

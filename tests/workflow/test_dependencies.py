@@ -6,7 +6,7 @@ import pytest
 
 from reproduction.ledger import ledger
 from workflow import dependencies
-from workflow.dependencies import claims_shown, keep_digest, notebook_modules, sources
+from workflow.dependencies import claims_checked, keep_digest, notebook_modules, notebook_sources, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,13 +55,23 @@ def test_a_page_does_not_depend_on_all_that_a_face_imports():
     assert "reproduction/studies/simple_models/linear.py" not in files
 
 
-def test_a_claim_shown_brings_its_module(tmp_path):
+def test_a_claim_checked_brings_its_module_and_what_that_imports(tmp_path):
     page = tmp_path / "page.py"
-    page.write_text('from reproduction.ledger import show\nshow("kk24.prop1")\n')
+    page.write_text('from reproduction.ledger import find\nfind("kk24.prop1").verdict\n')
     modules = notebook_modules(page)
     assert "reproduction.theorems.kk24.prop1" in modules
     assert "reproduction.theorems.kk24.prop5" not in modules
     assert "reproduction.ledger.evidence" in modules
+    assert claims_checked(page) == {"kk24.prop1"}
+
+
+def test_a_claim_shown_brings_the_module_that_says_it_and_the_record_not_its_evidence(tmp_path):
+    page = tmp_path / "page.py"
+    page.write_text('from reproduction.ledger import show\nshow("kk24.table1_ece")\n')
+    files = notebook_sources(page)
+    said = dependencies.claim_modules()["kk24.table1_ece"].replace(".", "/") + ".py"
+    assert {said, "reproduction/ledger/verdicts.json"} <= set(files)
+    assert not [name for name in files if name.startswith("results/")]
 
 
 def test_the_ledger_page_depends_on_every_claim():
@@ -72,22 +82,13 @@ def test_the_ledger_page_depends_on_every_claim():
 
 def test_claims_and_rows_are_read_as_the_ledger_has_them():
     assert dependencies.claim_modules() == {claim.id: claim.check.__module__ for claim in ledger()}
-    for claim in ledger():
-        assert dependencies._given(claim.id, "chapter") == claim.chapter
-
-
-def test_the_rest_of_a_chapter_is_shown_too():
-    pages = [path for path in (ROOT / "notebooks").glob("*.py") if f'show_rest("{path.stem}")' in path.read_text()]
-    assert pages
-    for path in pages:
-        assert {claim.id for claim in ledger() if claim.chapter == path.stem} <= claims_shown(path)
 
 
 def test_unknown_claim_is_refused(tmp_path):
     page = tmp_path / "page.py"
     page.write_text('show("kk24.prop99")\n')
     with pytest.raises(ValueError, match=r"must be in the ledger. Got kk24.prop99"):
-        claims_shown(page)
+        notebook_sources(page)
 
 
 def test_a_digest_is_written_again_only_where_contents_differ(tmp_path):

@@ -72,6 +72,7 @@ def _of_test(result: Result, column: str) -> np.ndarray:
 
 add_reading(
     "m20.fig3_nll_wrong",
+    "On misclassified samples NLL rises less with focal loss",
     "M20 section 4, Fig. 3 (c)",
     rf"'In contrast to the network trained using cross-entropy, for which the NLL for misclassified test samples "
     rf"increases significantly after epoch 150, the rise in NLL for the networks trained on focal loss is much less "
@@ -89,6 +90,7 @@ add_reading(
 
 add_reading(
     "m20.fig3_entropy_wrong",
+    "On misclassified samples entropy is higher with focal loss",
     "M20 section 4, Fig. 3 (d)",
     rf"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal loss than "
     rf"for cross-entropy.' (Taken as: higher on average over the evaluated epochs, for each of $\gamma = 1, 2, 3$; "
@@ -117,6 +119,7 @@ def _right(result: Result) -> float:
 
 add_reading(
     "m20.fig3_true_class_wrong",
+    "On misclassified samples focal loss gives the true class more",
     "M20 section 4, Fig. 3 (f)",
     rf"'The probabilities predicted for the correct classes for misclassified test samples are slightly higher for "
     rf"focal loss than for cross-entropy.' (Taken as: higher at the end of training, for each of $\gamma = 1, 2, 3$; "
@@ -134,6 +137,7 @@ add_reading(
 
 @add_reading(
     "m20.fig3_true_class_right",
+    "On correct samples focal loss gives the true class less",
     "M20 section 4, Fig. 3 (e), (b)",
     rf"'Conversely', 'the probabilities predicted for the correct classes for correctly classified test samples are "
     rf"somewhat lower than for cross-entropy', and their NLL 'also somewhat higher'. (Taken as: at the end of "
@@ -151,6 +155,7 @@ def fig3_true_class_right() -> Evidence:
 
 @add_quoted(
     "m20.fig3_confidence_kept",
+    "On correct samples all four networks keep confidence above 0.95",
     "M20 section 4, Fig. 3 (e)",
     "'Nevertheless, for all four models, average confidence on correctly classified samples remains over 0.95 by the "
     "end of training, which is more than enough to make these predictions usable by downstream tasks.'",
@@ -174,6 +179,7 @@ def fig3_confidence_kept() -> Evidence:
 
 @add_ours(
     "m20.fig3_confidence_here",
+    "Confidence on correct samples passes 0.95 with small gamma only",
     "M20 section 4, Fig. 3 (e), asked of the book's networks",
     rf"The average confidence on correctly classified test samples is over 0.95 with cross-entropy and $\gamma = 1$, "
     rf"below it with $\gamma = 2, 3$; {SIZE}.",
@@ -195,6 +201,7 @@ def _recorded(loss: str, other: str, printed: PrintedEffect) -> Measurement:
 
 @add_reading(
     "m20.gamma_order_here",
+    "Gamma 3 is better calibrated than 2, and 2 than 1, on CIFAR-10",
     "M20 section 4, on Fig. 4a, on CIFAR-10",
     r"'Of the three models we trained using focal loss, the one with $\gamma = 3$ outperforms (in terms of "
     r"calibration) the one with $\gamma = 2$, which in turn outperforms the model with $\gamma = 1$.' (Taken as: ECE, "
@@ -212,6 +219,7 @@ def gamma_order_here() -> Evidence:
 
 add_reading(
     "m20.gamma_too_high",
+    "Gamma 7 is worse calibrated than gamma 3 on CIFAR-10",
     "M20 section 4, on Fig. 4a, on CIFAR-10",
     r"'One might think that, in general, a higher value of gamma would lead to a more calibrated model. However, this "
     r"is not the case.' (Taken as: $\gamma = 7$, from where on the paper says so, has a higher ECE, equal width, than "

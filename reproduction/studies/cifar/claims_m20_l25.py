@@ -79,30 +79,46 @@ def change_of_lead(first: str, second: str, by: str) -> Measurement:
     return replace(measure_change(first, second, asked, quantity, PrintedEffect(-1, None, "negative")), said="asked")
 
 
-add_reading("m20.cifar10_before", SECTIONS, BEFORE + SIZE, lambda: like_m20_or_l25("M20", RUNS, before()))
+add_reading(
+    "m20.cifar10_before",
+    "Focal loss is better calibrated than cross-entropy as trained, on CIFAR-10",
+    SECTIONS,
+    BEFORE + SIZE,
+    lambda: like_m20_or_l25("M20", RUNS, before()),
+)
 add_reading(
     "m20.cifar10_after_sample_dependent",
+    "FLSD-53 is better calibrated than cross-entropy after scaling, on CIFAR-10",
     TABLE_1,
     AFTER_SAMPLE_DEPENDENT + SIZE,
     lambda: like_m20_or_l25("M20", RUNS, against_cross_entropy("flsd-53", "post")),
 )
-add_ours("m20.cifar10_after_fixed", FIXED, AFTER_FIXED + SIZE, lambda: after_fixed())
+add_ours(
+    "m20.cifar10_after_fixed",
+    "Gamma 3 is better calibrated than cross-entropy after scaling, on CIFAR-10",
+    FIXED,
+    AFTER_FIXED + SIZE,
+    lambda: after_fixed(),
+)
 
 # a hundred classes, and two seeds
 add_hundred(
     "m20.cifar100_before",
+    "Focal loss is better calibrated than cross-entropy as trained, on CIFAR-100",
     "M20 sections 4 and 6, Tables 1 and 7, on CIFAR-100",
     BEFORE + SIZE_HUNDRED,
     lambda: like_m20_or_l25("M20", HUNDRED_CLASSES, before(HUNDRED_CLASSES)),
 )
 add_hundred(
     "m20.cifar100_after_sample_dependent",
+    "FLSD-53 is better calibrated than cross-entropy after scaling, on CIFAR-100",
     "M20 section 6, Table 1, on CIFAR-100",
     AFTER_SAMPLE_DEPENDENT + SIZE_HUNDRED,
     lambda: like_m20_or_l25("M20", HUNDRED_CLASSES, against_cross_entropy("flsd-53", "post", HUNDRED_CLASSES)),
 )
 add_ours(
     "m20.cifar100_after_fixed",
+    "Gamma 3 is better calibrated than cross-entropy after scaling, on CIFAR-100",
     "M20 section 6, Table 7, on CIFAR-100, asked of a fixed gamma",
     AFTER_FIXED + SIZE_HUNDRED,
     lambda: after_fixed(HUNDRED_CLASSES),
@@ -111,19 +127,31 @@ add_ours(
 
 # a larger network, 16 epochs of 350, with M20's steps
 add_larger(
-    "m20.cifar10_before_resnet18", SECTIONS, BEFORE + RESNET18, lambda: like_m20_or_l25("M20", LARGER, before(LARGER))
+    "m20.cifar10_before_resnet18",
+    "Focal loss is better calibrated than cross-entropy as trained, in ResNet-18",
+    SECTIONS,
+    BEFORE + RESNET18,
+    lambda: like_m20_or_l25("M20", LARGER, before(LARGER)),
 )
 add_larger(
     "m20.cifar10_after_sample_dependent_resnet18",
+    "FLSD-53 is better calibrated than cross-entropy after scaling, in ResNet-18",
     TABLE_1,
     AFTER_SAMPLE_DEPENDENT + RESNET18,
     lambda: like_m20_or_l25("M20", LARGER, against_cross_entropy("flsd-53", "post", LARGER)),
 )
-add_ours_larger("m20.cifar10_after_fixed_resnet18", FIXED, AFTER_FIXED + RESNET18, lambda: after_fixed(LARGER))
+add_ours_larger(
+    "m20.cifar10_after_fixed_resnet18",
+    "Gamma 3 is better calibrated than cross-entropy after scaling, in ResNet-18",
+    FIXED,
+    AFTER_FIXED + RESNET18,
+    lambda: after_fixed(LARGER),
+)
 
 # M20's steps: those of the runs above go by the mean of the losses, as the paper's text lets one think
 add_reading(
     "m20.cifar10_before_clipped",
+    "With clipped gradients gamma 3 is better calibrated than cross-entropy as trained",
     f"{SECTIONS}, and its published code",
     f"{GAMMA_3}, {STEPS}. {SIZE}",
     lambda: like_m20_or_l25("M20", CLIPPED, with_remark(against_cross_entropy("focal 3", "pre", CLIPPED), SEEDS_ADDED)),
@@ -133,6 +161,7 @@ add_reading(
 
 @add_ours(
     "m20.clipping_favours_focal",
+    "Summed losses and clipped gradients favour focal loss",
     "M20's published code, against its text",
     f"{LEAD} {STEPS}, than by the mean and without clipping. {SIZE}",
     needs=f"results/{CLIPPED}",
@@ -157,17 +186,19 @@ def _beside_short(_: Evidence) -> str:
 # A smaller network than the paper's, 100 of its 350 epochs, its steps; of seeds fresh since `cifar10-long`.
 add_larger(
     "m20.cifar10_before_long",
+    "After 100 epochs gamma 3 is better calibrated than cross-entropy as trained",
     SECTIONS,
     f"{GAMMA_3}. {LONG}",
     lambda: like_m20_or_l25("M20", FRESH, against_cross_entropy("focal 3", "pre", FRESH)),
     needs=f"results/{FRESH}",
-    headline="as trained gamma 3 has a lower ECE (equal width) than cross-entropy: a small network on CIFAR-10, 100 epochs",
+    in_readme=True,
     instead=_beside_short,
 )
 
 
 @add_ours_larger(
     "m20.longer_training_favours_focal",
+    "M20's longer schedule favours focal loss",
     "M20 section 6, asked of how long is trained",
     f"{LEAD} with M20's schedule, shortened to 100 passes over the images, with plain momentum and every batch, than "
     "with a learning rate of one cycle, Nesterov's momentum and a last batch that is not full dropped. (AirBench CNN, "
@@ -183,9 +214,11 @@ def longer_training_favours_focal() -> Evidence:
 
 @add_ours_larger(
     "m20.larger_network_favours_focal",
+    "A larger network favours focal loss",
     "M20 section 6, asked of the size of the network",
     f"{LEAD} in ResNet-18 than in a small network, both after 16 epochs with the same recipe. (AirBench CNN, 45,000 "
     "training images.)",
+    instead="it favours cross-entropy",
 )
 def larger_network_favours_focal() -> Evidence:
     """Of the same seeds, with all else alike but machine, version of PyTorch and the way it does a step."""
@@ -203,12 +236,14 @@ def _fcl_against(name: str) -> Measurement:
 
 add_reading(
     "l25.cifar10_cross_entropy",
+    "FCL is better calibrated than cross-entropy on CIFAR-10",
     "L25 Table 4, on CIFAR-10",
     f"Before temperature scaling FCL has a lower ECE (equal width) than cross-entropy. {OF_L25}",
     lambda: like_m20_or_l25("L25", RUNS, _fcl_against("cross-entropy")),
 )
 add_reading(
     "l25.cifar10_focal",
+    "FCL is better calibrated than two focal losses on CIFAR-10",
     "L25 Table 4, on CIFAR-10",
     f"Before temperature scaling FCL has a lower ECE (equal width) than FLSD-53 and dual focal loss. {OF_L25}",
     lambda: like_m20_or_l25("L25", RUNS, All.of(*(_fcl_against(loss) for loss in ("FLSD-53", "dual focal")))),

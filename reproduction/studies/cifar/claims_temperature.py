@@ -71,7 +71,7 @@ def inverse_temperature_steps() -> tuple[Step, ...]:
     )
 
 
-@add_paraphrased("m20.nll_not_convex", "M20 section 6", r"NLL is not a convex function of temperature.")
+@add_paraphrased("m20.nll_not_convex", "", "M20 section 6", r"NLL is not a convex function of temperature.")
 def nll_not_convex() -> Evidence:
     """One sample of margin 1: log(1 + e^(-1/T)) at T = 2, 4, 6."""
     with balls.precision():
@@ -83,14 +83,17 @@ def nll_not_convex() -> Evidence:
 # NLL is convex in 1/T: every local minimum over T > 0 is a global one.
 add_paraphrased(
     "m20.nll_local_optimum",
+    "",
     "M20 section 6",
     r"An optimisation algorithm may get stuck at a locally optimal temperature.",
     lambda: Disproof(Derivation(inverse_temperature_steps())),
+    instead="every local minimum is global",
 )
 
 # A sum of convex functions of beta; T = 1/beta keeps minima.
 add_ours(
     "m20.nll_inverse_temperature",
+    "NLL is convex in 1/T, so local minima are global",
     "M20 section 6, corrected",
     r"NLL is convex in $\beta = 1/T$, so every local minimum over $T > 0$ is global.",
     lambda: Derivation(inverse_temperature_steps()),
@@ -128,6 +131,7 @@ def _share_above(gamma: float, temper: bool, level: float = 0.99) -> BySeed:
 
 add_reading(
     "m20.table6_before",
+    "Focal loss has fewer very confident predictions before scaling",
     "M20 section 6, Table 6",
     f"'$|S_{{99}}|$', the share of test samples 'predicted with a confidence of 0.99 or more', 'for the focal loss "
     f"model is much lower than for the cross-entropy or MMCE models before temperature scaling'. (Of cross-entropy; "
@@ -142,6 +146,7 @@ add_reading(
 )
 add_reading(
     "m20.table6_after",
+    "Focal loss has more very confident predictions after scaling",
     "M20 section 6, Table 6",
     f"'After temperature scaling, $|S_{{99}}|$ for focal loss is significantly higher than for' cross-entropy. (MMCE "
     f"was not run here. Taken as: higher, how much is not judged, with the temperature of least validation ECE, equal "
@@ -153,11 +158,13 @@ add_reading(
         _share_above(0.0, True),
         1,
     ),
+    instead="it has fewer here",
 )
 
 
 @add_reading(
     "m20.temperature_of_cross_entropy",
+    "Cross-entropy has the higher best temperature, on Fashion-MNIST",
     "M20 section 6",
     "For focal loss 'the optimal temperatures are very close to 1'; 'by contrast, the optimal temperatures for' "
     "cross-entropy 'are significantly higher'. (Of the second part, taken as: higher, how much is not judged, by "
@@ -172,6 +179,7 @@ def temperature_of_cross_entropy() -> Evidence:
 
 add_reading(
     "m20.temperature_by_ece",
+    "Choosing the temperature by ECE beats choosing it by NLL",
     "M20 section 6, on CIFAR-10",
     r"Of temperatures found '(a)' 'by optimising NLL over a validation set, and (b)' on a grid as the one 'that "
     r"minimises the ECE/AdaECE over a validation set': 'We find the second approach to produce better results in "

@@ -60,6 +60,7 @@ def _temperature(gamma: float) -> np.ndarray:
 
 @add_reading(
     "kk24.ce_overconfident",
+    "Cross-entropy is calibrated on training data and overconfident on test data",
     "KK24 sections 1 and 4.1",
     f"Cross-entropy is well calibrated on the training data and overconfident on test data. (Taken as: a gap of at "
     f"most 0.01 on training data, our threshold, and confidence above accuracy on test data. {SIZE}.)",
@@ -100,6 +101,7 @@ def _near_zero(gamma: float, column: str, within: float) -> Measurement:
 
 add_quoted(
     "kk24.ce_temperature",
+    "Cross-entropy typically needs a temperature of 2 to 2.5",
     "KK24 section 4.1",
     "'A typical level of overconfidence could approximately be quantified with a temperature of 2-2.5', needed 'to "
     "achieve calibration on a validation set'.",
@@ -115,6 +117,7 @@ add_quoted(
 
 @add_reading(
     "kk24.ce_temperature_above_one",
+    "Networks trained with cross-entropy need a temperature above one",
     "KK24 section 4.1",
     f"Networks trained with cross-entropy 'are generally overconfident on the validation set'. (Taken as: the "
     f"temperature fitted there is above 1. {SIZE}.)",
@@ -128,6 +131,7 @@ def ce_temperature_above_one() -> Evidence:
 # Against cross-entropy, too: where all is learnt by heart, any confidence is below the accuracy.
 add_paraphrased(
     "kk24.focal_underconfident",
+    "Focal loss makes networks underconfident on their training data",
     "KK24 Abstract, sections 1 and 6",
     f"Focal loss pushes the model to underconfident predictions on the training data. (Taken as: accuracy less "
     f"confidence is above 0, and above that of cross-entropy; 'slightly', section 6, is not judged. {SIZE}.)",
@@ -148,6 +152,7 @@ def _underconfident(gamma: float) -> tuple[Measurement, Measurement]:
 # The gap on train after the map; before it, it is up to fifteen points.
 add_reading(
     "kk24.proper_part_calibrated",
+    "After the map, focal networks are calibrated on training data",
     "KK24 sections 3.2 and 4.1",
     rf"After the map with the $\gamma$ of training, training predictions are calibrated as those of cross-entropy "
     rf"are. (Taken as: a mean gap of at most half a point. {SIZE}.)",
@@ -157,6 +162,7 @@ add_reading(
 
 @add_reading(
     "kk24.focal_temperature_near_one",
+    "The best temperature of focal loss is nearer one than cross-entropy's",
     "KK24 sections 2 and 4.1",
     rf"For focal loss 'the optimal temperature is frequently close to 1', that of cross-entropy 'often reported to be in the range of [1.5, 3]'. "
     rf"(Taken as: that of focal loss is nearer 1; neither how near nor the range is judged: chapter 8 has the temperatures. {SIZE}.)",
@@ -173,6 +179,7 @@ def focal_temperature_near_one() -> Evidence:
 
 @add_ours(
     "kk24.generalisation_compensation",
+    "After its map, every focal network needs cross-entropy's temperature",
     "KK24 section 4.1, which assumes a similar compensation for every loss",
     r"The 'generalization compensation' is one temperature factor for every loss: what a focal network says, after the map with its "
     rf"$\gamma$ of training, needs the temperature that cross-entropy needs, to within 10 %. ({SIZE}.)",
@@ -189,9 +196,11 @@ def generalisation_compensation() -> Evidence:
 
 @add_ours(
     "kk24.compensation_one_temperature",
+    "One temperature can stand for the map in ten classes",
     "KK24 section 4.1, 'the composition of temperature during training and generalization compensation'",
     r"In place of the map one temperature does: that closest to the map, times that of cross-entropy, is the temperature of focal loss to "
     rf"within 10 %. (Closest by the largest difference over the simplex of as many classes as the networks have. {SIZE}.)",
+    instead="the fitted temperature differs",
 )
 def compensation_one_temperature() -> Evidence:
     """T_focal / T_CE, paired by seed, against the temperature closest to the map of ten classes."""
@@ -208,6 +217,7 @@ def compensation_one_temperature() -> Evidence:
 
 @add_reading(
     "kk24.gamma_trades_accuracy",
+    "Higher gamma means better ECE and worse accuracy, on Fashion-MNIST",
     "KK24 section 5.2",
     rf"'Models trained with higher' $\gamma$ 'have generally better ECE but worse accuracy'. (Taken as: the largest $\gamma$ "
     rf"against cross-entropy, the ECE of equal mass, KK24's, after temperature scaling by it, as in Table 1. {SIZE}.)",
@@ -226,6 +236,7 @@ def gamma_trades_accuracy() -> Evidence:
 
 @add_fts(
     "kk24.table1_ece",
+    "Focal temperature scaling improves the test ECE of every model",
     "KK24 Table 1, section 5.2",
     f"Focal temperature scaling improves the test ECE of every model over temperature scaling, both chosen by ECE. "
     f"(ECE of equal mass, KK24's. {SIZE}.)",
@@ -249,6 +260,7 @@ def _by_loss(what: str, scaling: Fit) -> list[BySeed]:
 
 @add_fts(
     "kk24.nll_kept",
+    "Focal temperature scaling leaves the log-loss about the same",
     "KK24 section 5.2, section 6, Table 1",
     rf"Focal temperature scaling comes with 'log-loss being approximately the same', 'occasionally marginally losing'. "
     rf"(Taken as: both chosen by log-loss, the test log-loss changes by at most 2 %, our threshold, on average. {SIZE}.)",
@@ -264,6 +276,7 @@ def nll_kept() -> Evidence:
 
 @claim(
     "kk24.temperature_decreases_printed",
+    short="In Table 1 the best temperature falls as training gamma grows",
     source="KK24 section 5.2, Table 1",
     statement=r"'The optimal temperature generally decreases with the growth of the focal training parameter "
     r"$\gamma_{tr}$.' (Taken as: of temperature scaling, in most steps from one $\gamma_{tr}$ to the next among the "
@@ -292,6 +305,7 @@ def _printed_temperatures() -> list[np.ndarray]:
 
 @add_fts(
     "kk24.temperature_decreases",
+    "The best temperature falls as training gamma grows, on Fashion-MNIST",
     "KK24 section 5.2",
     rf"'The optimal temperature generally decreases with the growth of the focal training parameter $\gamma_{{tr}}$.' (Taken as: the slope of "
     rf"$\log T$ over $\gamma_{{tr}}$, cross-entropy being 0, $T$ chosen by log-loss and by ECE of equal mass, KK24's. {SIZE}.)",
@@ -320,6 +334,7 @@ def _gain_of_criterion(quantity: str, column: str, chosen: Fit, other: Fit) -> M
 
 add_fts(
     "kk24.choose_by_nll",
+    "Choosing by validation log-loss gives a small, consistent gain in log-loss",
     "KK24 section 5.2, on the choice of criterion",
     f"Optimizing for log-loss on the validation set for the hyperparameter choice, 'for log-loss, the relative "
     f"improvement is rather minor but consistent'. (Taken as: a gain, plain temperature scaling by log-loss against "
@@ -328,6 +343,7 @@ add_fts(
 )
 add_fts(
     "kk24.choose_by_ece",
+    "Choosing by validation ECE gives a lower test ECE",
     "KK24 section 5.2",
     f"'When evaluating ECE, we could gain an extra 20 % relative improvement in average when optimizing for ECE on "
     f"the validation set for the hyperparameter choice.' (Taken as: a gain over choosing by log-loss, plain "
@@ -340,6 +356,7 @@ add_fts(
 
 @add_fts(
     "kk24.fig8_linear",
+    "The best temperature is nearly linear in the calibration gamma",
     "KK24 Fig. 8, section 5.2",
     rf"The optimal temperature over the calibration $\gamma$ 'is close to linear for all trained models'. "
     rf"(Taken as: $R^2 > 0.95$ over $\gamma \le 1$, for the models whose temperature stays within the paper's grid there. {SIZE}.)",
@@ -364,6 +381,7 @@ def fig8_linear() -> Evidence:
 
 @add_fts(
     "kk24.line_search",
+    "A search along that line loses little ECE",
     "KK24 sections 5.2 and 6, left to future work",
     rf"'Instead of fitting hyperparameters over a 2-dimensional values grid, we could iterate' them 'only within the line' "
     rf"'without much performance loss'. (Taken as: a loss of less than 0.1 points of the test ECE, equal mass, on average over losses. {SIZE}.)",

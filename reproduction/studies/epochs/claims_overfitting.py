@@ -63,6 +63,7 @@ def change(name: str, column: str, sign: int, split: str = "test", *, while_any:
 
 add_reading(
     "m20.fig1_train_nll",
+    "Average training NLL decreases throughout training",
     "M20 section 3, Fig. 1 (a)",
     "'The average train NLL (for both correctly and incorrectly classified training samples) broadly decreases "
     "throughout training.' (Taken as: by sign, of all, of the correctly classified and of the misclassified, "
@@ -75,6 +76,7 @@ add_reading(
 )
 add_reading(
     "m20.fig1_test_nll",
+    "Test NLL rises late, through the misclassified samples alone",
     "M20 section 3, Fig. 1 (a), (b)",
     "'After the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in the average "
     "test NLL'; this 'is caused only by the incorrectly classified samples, as the average NLL for the correctly "
@@ -90,6 +92,7 @@ add_reading(
 # The history of a run has ECE of equal mass.
 add_reading(
     "m20.fig1_ece",
+    "Test ECE rises late in training",
     "M20 section 3, Fig. 1 (c)",
     r"'After epoch 150, the test set ECE rises, indicating that the network is becoming miscalibrated.' "
     r"(Taken as: ECE of equal mass, by sign, " + TAKEN + ".)",
@@ -97,6 +100,7 @@ add_reading(
 )
 add_reading(
     "m20.fig1_entropies",
+    "Entropies of test predictions decrease throughout training",
     "M20 section 3, Fig. 1 (b)",
     "'The entropies of the softmax distributions for both the correctly and incorrectly classified test samples "
     "decrease throughout training (in "
@@ -110,6 +114,7 @@ add_reading(
 
 @claim(
     "m20.fig1_training_error",
+    short="Training error rises slightly between the drops, then reaches zero",
     source="M20 section 3, Fig. 1 (c)",
     statement="'Between training epochs 150 and 250, i.e. between the two points where there are drops in the "
     "learning rate, the training set classification error rises slightly, before dropping to exactly 0 after epoch "
@@ -146,6 +151,7 @@ def error_around_drops(history: pd.DataFrame, drops: Sequence[int]) -> tuple[flo
 
 @add_reading(
     "m20.fig2_highest_bin",
+    "Training pushes nearly all training samples into the highest bin",
     "M20 section 3, Fig. 2",
     f"'Over time, the network gradually pushes all of the training samples towards the highest confidence bin.' "
     f"(Taken as: of 25 bins; at the end of training it holds 99 % of them or more, cross-entropy; 'gradually' is not "
@@ -167,6 +173,7 @@ def highest_bin_share(result: Result) -> float:
 
 @add_reading(
     "m20.fig2_after_perfect",
+    "Confidence keeps rising after perfect training accuracy",
     "M20 section 3, Fig. 2",
     f"'It thus keeps on increasing the confidence of correct predictions even after having reached perfect accuracy "
     f"on the training set.' (Taken as: from the first evaluated epoch without a training error to the last, "
@@ -195,6 +202,7 @@ def rise_after_perfect(history: pd.DataFrame) -> float:
 
 @add_ours(
     "m20.nll_overfits_not_error",
+    "NLL and ECE overfit, the classification error does not",
     "M20 section 3, Fig. 1, asked of the book's networks",
     f"The NLL overfits, the error does not: from the epoch of the lowest test NLL to the last, test NLL and ECE "
     f"(equal mass) rise, and the test error falls; cross-entropy, {SIZE}, a constant learning rate. (The epoch is "
@@ -222,6 +230,7 @@ def changes_after_lowest(column: str) -> np.ndarray:
 
 @add_ours(
     "m20.nll_turns_early",
+    "Miscalibration begins before the training set is learnt",
     "M20 section 3, Fig. 1 (c), asked of the book's networks",
     f"Miscalibration begins before the training set is learnt: at the epoch of the lowest test NLL more than "
     f"{100 * LEARNT:g} % of the training samples are misclassified; cross-entropy, {SIZE}, a constant learning rate. "

@@ -50,6 +50,7 @@ def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
 
 @add_reading(
     "m20.weight_norm_late",
+    "At the end cross-entropy has the larger last-layer weights",
     "M20 section 4, Fig. 3 (h)",
     rf"At the end of training the last layer of the cross-entropy network has the larger weights. (Here: $\gamma = 3$; {SIZE}.)",
 )
@@ -61,6 +62,7 @@ def weight_norm_late() -> Evidence:
 
 @claim(
     "m20.weight_norm_early",
+    short="Focal loss begins with larger weights, then the order reverses",
     source="M20 section 4, Fig. 3 (h)",
     statement="'The weight norms of the models trained with focal loss are initially higher than that for the model "
     "trained using cross-entropy'; 'a complete reversal in the ordering of the weight norms occurs between epochs 150 "
@@ -94,6 +96,7 @@ def norms_at(runs: Sequence[Result], gamma: float, epoch: int) -> np.ndarray:
 
 @add_ours(
     "m20.weight_norm_fifth",
+    "After five epochs cross-entropy has the larger last-layer weights already",
     "M20 section 4, Fig. 3 (h), past the threshold",
     rf"After five epochs, the confidence past $p_0$, the last layer of the cross-entropy network has the larger weights already ({SIZE}).",
 )
@@ -108,6 +111,7 @@ def weight_norm_fifth() -> Evidence:
 
 @add_reading(
     "m20.gradient_norms",
+    "Gradient norms fall less rapidly with cross-entropy than with focal loss",
     "M20 section 4, Fig. 4 (b) to (d)",
     rf"As training progresses the gradient norms of cross-entropy 'decrease less rapidly than those for focal loss'. "
     rf"(Taken as: the 0.9 quantile over training samples, from the fifth epoch to the last, $\gamma = 3$; {SIZE}.)",
@@ -189,6 +193,7 @@ def _leads(name: str, column: str, sign: int, late: bool = False) -> Iterator[Me
 
 @add_reading(
     "m20.gains_faster",
+    "Below the threshold focal loss gains confidence faster",
     "M20 section 4, 'Implicit Regularisation'",
     rf"'In the initial stages of training, when $p_{{i,y_i}} < p_0$ in general, $g(p_{{i,y_i}}, \gamma) > 1$ and the "
     rf"model gains confidence on its predictions faster than it would for cross-entropy.' (Taken as: a higher mean "
@@ -202,6 +207,7 @@ def gains_faster() -> Evidence:
 
 @add_reading(
     "m20.weights_lead_then_trail",
+    "Focal loss has larger weights up to the threshold, smaller after",
     "M20 section 4, 'Implicit Regularisation'",
     rf"'As soon as $p_{{i,y_i}}$ crosses the threshold $p_0$', focal loss has 'a regularising effect on the weights. "
     rf"This is why' their norms 'are initially higher than that for the model trained using cross-entropy. However, "

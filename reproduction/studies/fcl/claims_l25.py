@@ -37,6 +37,7 @@ add_ours = Rows(CHAPTER, "ours", needs=NEEDS)
 # Two steps along lambda, for two gammas, paired over seeds.
 add_reading(
     "l25.lambda_best",
+    "ECE is lower at lambda 0.5 than at 0 and at 4.5",
     "L25 section 5.5.2, Fig. 6",
     r"'ECE decreases significantly when' $\lambda$ 'is 0.5', 'calibration error increases for higher' values, and one value, lost from the "
     r"text at hand, 'provides the best calibration performance across all ECE metrics before and after temperature scaling'. (The "
@@ -48,6 +49,7 @@ add_reading(
 # Two steps along lambda, paired over seeds.
 add_reading(
     "l25.lambda_nll",
+    "NLL falls up to lambda 0.5, then rises slightly",
     "L25 section 5.5.2, Fig. 6",
     r"'NLL decreases initially as' $\lambda$ 'increases from 0 to 0.5 but shows fluctuations and a slight increase beyond'. (Symbols lost; taken "
     rf"as: of $\gamma = 3$, lower with $\frac12$ than with 0, and higher with $\frac92$ than with $\frac12$. {HERE[1:-1]})",
@@ -57,6 +59,7 @@ add_reading(
 
 @claim(
     "l25.lambda_nll_scaled",
+    short="Temperature scaling lowers NLL at most lambda",
     source="L25 section 5.5.2, Fig. 6",
     statement=r"'For post-temperature scaling, NLL values are generally lower, indicating improved calibration.' (Taken as: with the "
     rf"temperature that L25 takes, by ECE (equal width) on validation data, $\gamma = 3$ and $\lambda$ of {LAMBDAS}, lower after it than before in most, "
@@ -79,6 +82,7 @@ def lambda_nll_scaled() -> Evidence:
 # Asked of one pair of values, where the paper names none.
 add_ours(
     "l25.lambda_error",
+    "A very large lambda reduces accuracy",
     "L25 section 5.5.2, which says that it can be so",
     r"'Overly large values' of $\lambda$ 'can reduce classification accuracy': of $\gamma = 3$ the error is higher with $\lambda = \frac92$ than "
     rf"with $\frac12$. {HERE}",
@@ -88,6 +92,7 @@ add_ours(
 # T by ECE on validation images, as L25.
 add_ours(
     "l25.lambda_scaled",
+    "After scaling, lambda 0.5 has lower ECE than 0",
     "L25 section 5.5.2, Fig. 6, after temperature scaling",
     r"'The best calibration performance [...] before and after temperature scaling': of $\gamma = 3$ the ECE after a temperature is lower with "
     rf"$\lambda = \frac12$ than with 0. {HERE}",
@@ -97,6 +102,7 @@ add_ours(
 # Three pairs, paired over seeds.
 add_reading(
     "l25.l2_lower_here",
+    "L2 gives FCL a lower ECE than L1 in small networks",
     "L25 App. A.15, Table 8, on small networks",
     r"'L2 consistently achieves lower ECE' than L1 in FCL. (Taken with the pairs $(\gamma, \lambda)$ of A.10 $(4, \frac32)$, $(2, \frac12)$ and $(3, "
     rf"\frac12)$ for both; L25 does not tell those of L1. {HERE[1:-1]})",
@@ -106,6 +112,7 @@ add_reading(
 # With A.10's pair for ResNets on CIFAR-10, as written down.
 add_reading(
     "l25.fcl_lower_here",
+    "FCL is better calibrated than other losses in small networks",
     "L25 section 5.1.1, on small networks",
     r"'FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: with $\gamma = 4$, $\lambda = \frac32$, "
     r"which L25 chose for ResNets on CIFAR-10 and nobody for these networks, a lower ECE than cross-entropy, Brier, FLSD-53 and dual focal loss with $\gamma = 2$, and lower smooth, adaptive and classwise ECE than cross-entropy. "
@@ -116,6 +123,7 @@ add_reading(
 # The one other loss whose error was written down beside FCL's.
 add_reading(
     "l25.fcl_error_here",
+    "FCL has a lower error than cross-entropy in small networks",
     "L25 section 5.2.1, on small networks",
     r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models'. (Taken as: with $\gamma = 4$, "
     rf"$\lambda = \frac32$, as above, a lower test error than cross-entropy. {HERE[1:-1]})",
@@ -125,6 +133,7 @@ add_reading(
 # Size of the change, in points, paired over seeds.
 add_reading(
     "l25.minimal_change_here",
+    "Temperature scaling changes FCL less in small networks",
     "L25 section 5.5.3, on small networks",
     r"'The FCL model shows minimal change in calibration error after temperature scaling', where focal loss has 'a substantial post-processing "
     r"gap'. (Taken as: a temperature by ECE changes the ECE by less with FCL than with focal loss: $\gamma = 3$, $\lambda = \frac12$ against $\gamma = 3$, "
@@ -135,6 +144,7 @@ add_reading(
 # Fitted on validation images, judged on test images.
 add_ours(
     "l25.log_gap_here",
+    "Smooth recalibration gains less log-loss for FCL than focal loss",
     "L25 Def. 2.3, section 5.5.3, by the log-loss",
     r"A smooth recalibration of the confidence, 1-Lipschitz in its change, takes less off the log-loss of FCL than off that of focal loss: "
     rf"$\gamma = 3$, $\lambda = \frac12$ against $\gamma = 3$, and $\gamma = 4$, $\lambda = \frac32$ against FLSD-53. {HERE}",
@@ -144,6 +154,7 @@ add_ours(
 # Epochs, paired over seeds.
 add_reading(
     "l25.convergence",
+    "FCL reaches a low normalised test loss sooner",
     "L25 section 5.5.1, Fig. 3",
     r"'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.' (The text at hand does "
     r"not say by what a test loss is normalised, nor $\lambda$; its network is ResNet-110 on CIFAR-10. Taken as: with $\gamma = 3$, $\lambda = \frac12$ fewer epochs than with cross-entropy, focal "
@@ -170,6 +181,7 @@ def _signed(*parts: tuple[str, np.ndarray, int]) -> Evidence:
 # The bias of the minimiser, without a sample that could be overfitted.
 add_ours(
     "l25.bias_here",
+    "Networks trained with FCL lean from the truth towards one half",
     "L25 section 4.3, taken to networks",
     r"Trained with FCL, $\lambda$ of $\frac12$, 1, 2 and 5, networks lean from the truth towards one half: the mean of the likelier class's "
     rf"probability lies below that of its truth. {MOONS}",
@@ -179,6 +191,7 @@ add_ours(
 
 @claim(
     "l25.bias_as_asked_here",
+    short="Networks lean as much as FCL's minimiser does",
     source="L25 Def. 3.1, its minimiser",
     statement=rf"For $\lambda$ of 0, $\frac12$, 1 and 2 they lean as much as the minimiser of FCL does, within {100 * TOLERANCE:g} %. {MOONS}",
     chapter=CHAPTER,
@@ -200,6 +213,7 @@ def bias_as_asked_here() -> Evidence:
 # Root mean square distances, paired.
 add_ours(
     "l25.map_here",
+    "FCL's map brings its networks nearer to the truth",
     "L25 Def. 3.1, after its map",
     rf"After the map of FCL these networks are nearer to the truth than before: $\lambda$ of $\frac12$, 1 and 2. {MOONS}",
     lambda: _signed(
@@ -217,6 +231,7 @@ add_ours(
 # Both distances, each against its sign.
 add_ours(
     "l25.l1_away_here",
+    "With absolute distance networks lean away from one half",
     "L25 App. A.15, its absolute distance",
     r"With the absolute distance in place of the squared one, networks lean away from one half, $\lambda$ of 2, 5 and 10, where with the squared "
     rf"distance they lean towards it. {MOONS}",
@@ -232,6 +247,7 @@ add_ours(
 # Exact on the whole distribution, but for the pieces of the recalibration.
 add_ours(
     "l25.thm45_here",
+    "Focal networks have a larger post-processing gap by FCL",
     "L25 Thm. 4.5, seen in networks",
     rf"Networks trained with focal loss have a larger post-processing gap by FCL, $\gamma = {GAP_OF[0]:g}$, $\lambda = {GAP_OF[1]:g}$, than by focal loss. "
     rf"{MOONS}",
@@ -254,6 +270,7 @@ def _gaps_apart(loss: str) -> np.ndarray:
 
 add_ours(
     "l25.thm45_overfitted_here",
+    "Overfitted networks have a smaller post-processing gap by FCL",
     "L25 Thm. 4.5, seen in networks",
     r"Networks that have overfitted have a smaller post-processing gap by FCL than by focal loss, whether trained with focal loss or with FCL. (Of "
     rf"their confidence; $\gamma = {GAP_OF[0]:g}$, $\lambda = {GAP_OF[1]:g}$; seen in the trial first. {HERE[1:-1]})",

@@ -27,6 +27,7 @@ add_ours = Rows(CHAPTER, "ours", needs=NEEDS)
 # The primary contrast of each model.
 add_reading(
     "kk24.raters_after_map",
+    "After its map a focal model is nearer to the raters",
     "KK24 section 3.3, Prop. 4",
     "The 'focal calibration map is observed to equal with the transformation that maps the outputs from focal minimizers to the true "
     rf"class probabilities'. (Taken as: after its map what a focal model says is nearer to the raters, in KL; {SIZE}, weights of least "
@@ -37,6 +38,7 @@ add_reading(
 # The map inside the loss in place of after the model.
 add_ours(
     "kk24.raters_proper_part",
+    "Training with the proper part comes nearer to raters than focal loss",
     "KK24 section 3.2, after Prop. 2, taken further",
     rf"Trained with the proper part of focal loss, models are nearer to the raters (KL) than trained with focal loss. ({SIZE}.)",
     lambda: in_every_setting("proper part minus focal", -1),
@@ -45,6 +47,7 @@ add_ours(
 # With two classes the two are nearly one function, and nothing is claimed.
 add_ours(
     "kk24.raters_map_not_temperature",
+    "Three classes: the map beats the best temperature in nearness to raters",
     "KK24 section 3.3, taken further",
     "With three classes the map brings a linear focal model nearer to the raters (KL) than the best temperature on held-out labels does. "
     rf"({SIZE}.)",
@@ -54,15 +57,18 @@ add_ours(
 # Temperatures fitted on held-out labels; weights of least validation loss.
 add_ours(
     "kk24.raters_temperature_left",
+    "After the map a focal model needs cross-entropy's temperature on film reviews",
     "KK24 section 4.1, taken further",
     rf"After the map a focal model needs the temperature that cross-entropy needs, to within {100 * COMPENSATION:g} %. "
     rf"({SIZE}; two classes.)",
     lambda: All(tuple(temperature_left(setting, COMPENSATION) for setting in TWO_CLASSES)),
+    instead="not within the tolerance, for a linear model",
 )
 
 # The last epoch, or the weakest penalty.
 add_reading(
     "kk24.raters_overfitted",
+    "Trained to the end, focal models are nearer to raters than cross-entropy",
     "KK24 abstract",
     "'[F]ocal loss pushes the model to provide under-confident predictions on the training data, resulting in being better calibrated on "
     "the test data, due to the generalization gap.' (Of the second half; the first, on the training data, is not tested. Taken as: trained on to the "
@@ -83,6 +89,7 @@ add_reading(
 
 @claim(
     "kk24.raters_validated",
+    short="With validated weights, focal models are farther from raters than cross-entropy",
     source="KK24 abstract, with weights of least validation loss",
     statement="With weights of least validation loss a focal model is farther from the raters (KL) than one of cross-entropy, and its mean top "
     rf"probability farther from the share of raters who say that class. ({SIZE}; {'; '.join(SETTINGS)}; contrasts seen afterwards.)",
@@ -99,6 +106,7 @@ def raters_validated() -> Evidence:
 # There underconfidence and overfitting compensate, and the map undoes the one.
 add_ours(
     "kk24.raters_overfitted_map",
+    "Trained to the end, the map takes focal models away from raters",
     "KK24 abstract, taken further",
     rf"Trained on to the end, the map takes a focal model away from the raters (KL). ({SIZE}.)",
     lambda: in_every_setting("to the end: focal after its map minus as it is", 1),
@@ -107,10 +115,12 @@ add_ours(
 # A proper loss finds the posterior of the labels it is given, here the majority's.
 add_ours(
     "kk24.raters_majority",
+    "Training on the majority vote takes cross-entropy away from raters",
     "KK24 section 3.1, taken further",
     "Trained with cross-entropy on the majority of the raters, a model is farther from them (KL) than trained on labels drawn from their "
     "votes. (Film reviews, two classes.)",
     lambda: All(
         tuple(contrast_of_raters(setting, "cross-entropy: majority minus drawn", 1) for setting in TWO_CLASSES)
     ),
+    instead="the linear model comes nearer",
 )

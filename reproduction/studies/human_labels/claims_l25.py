@@ -13,6 +13,7 @@ SIZE = rf"Film reviews, labels drawn from their raters' votes, $\gamma = {FCL[0]
 
 @claim(
     "l25.raters_fcl",
+    short="FCL brings models nearer to raters than focal loss",
     source="L25 section 4.3, taken further",
     statement=f"Trained with FCL, models are nearer to the raters (KL) than with focal loss. ({SIZE})",
     chapter=CHAPTER,
@@ -26,6 +27,7 @@ def raters_fcl() -> Evidence:
 
 @claim(
     "l25.raters_fcl_biased",
+    short="FCL stays farther from raters than mapped focal loss",
     source="L25 section 4.3, taken further",
     statement=f"FCL remains biased: models trained with it are farther from the raters (KL) than focal ones after their map. ({SIZE})",
     chapter=CHAPTER,

@@ -42,13 +42,14 @@ def _traces(penalty: float) -> tuple[float, ...]:
 
 @claim(
     "kn24.fig4",
+    short="A penalty on the Hessian's trace lowers trace and ECE",
     source="KN24 Fig. 4",
     statement=r"A penalty on $\operatorname{Tr}(H)$ while training a two-layer MLP on CIFAR-10 lowers the trace and ECE. (Taken as: the largest "
     r"penalty against none, taken on training batches; trace of the test loss; ECE of equal width; 4,000 training images, 30 epochs, one learning rate.)",
     chapter=PENALTIES,
     fidelity="our reading",
     needs=f"results/{RUNS}",
-    headline="a penalty on the Hessian's trace lowers ECE (equal width)",
+    in_readme=True,
 )
 def fig4() -> Evidence:
     """The largest penalty against none; the network is KN24's, the training short."""
@@ -65,12 +66,14 @@ def fig4() -> Evidence:
 
 @claim(
     "kn24.fig4_after_scaling",
+    short="The penalty's lower ECE lasts after temperature scaling",
     source="KN24 Fig. 4, taken further",
     statement=r"The advantage of kn24.fig4 lasts: with the penalty ECE is lower after temperature scaling, too. (As there: the largest penalty against none, a "
     r"two-layer MLP, CIFAR-10, 4,000 training images, 30 epochs; T chosen by ECE, equal width.)",
     chapter=PENALTIES,
     fidelity="ours",
     needs=f"results/{RUNS}",
+    instead="ECE is higher with the penalty",
 )
 def fig4_after_scaling() -> Evidence:
     """The paper does not say; a single temperature does more for the network without a penalty."""
@@ -109,6 +112,7 @@ add_ours = Rows(CHAPTER, "ours", needs=RECORDED)
 # Every step, on each network.
 add_reading(
     "kn24.fig2",
+    "The top eigenvalue of the Hessian falls as gamma grows",
     "KN24 Fig. 2",
     r"'For all architectures, $\lambda_{\max}(H_{val})$ monotonically decreases with increasing $\gamma$', on CIFAR-100. (Taken as: of focal "
     rf"loss itself, its logarithm, from each $\gamma$ to the next; 0, 1, 2, 3, 5, 7, of the transformer 0, 1, 3, 7; {THREE} validation images.)",
@@ -119,12 +123,13 @@ add_reading(
             for contrast in eigenvalue_contrasts(gammas)[1:]
         )
     ),
-    headline="the top eigenvalue of the Hessian falls as gamma grows",
+    in_readme=True,
 )
 
 # The primary contrast, on each network.
 add_ours(
     "kn24.fig2_ends",
+    "The top eigenvalue is smaller with gamma 7 than with cross-entropy",
     "KN24 Fig. 2, its ends",
     rf"$\lambda_{{\max}}(H_{{val}})$ of focal loss is smaller with $\gamma = 7$ than with cross-entropy ({THREE} validation images).",
     lambda: _all(NETWORKS, eigenvalue_contrasts()[:1], "asked"),
@@ -139,6 +144,7 @@ def _as_kn24(found: Evidence) -> Evidence:
 # Of test images; the paper does not say which bins, nor whether anything was fitted first.
 add_reading(
     "kn24.fig2_ece",
+    "ECE is least near gamma 3 in networks other than transformers",
     "KN24 Fig. 2",
     r"'ECE reaches its minimum for ViT architecture around $\gamma$ = 10 and for other architectures around $\gamma = 3,4$', on CIFAR-100. "
     rf"(Taken as: ECE of equal width, as trained, is lower at $\gamma = 3$ than at 0, and higher at 7 than at 3; networks that are no transformers: "
@@ -149,6 +155,7 @@ add_reading(
 # Both, at a middle gamma and at a large one.
 add_reading(
     "kn24.fig3",
+    "ECE is least at a moderately reduced Hessian trace",
     "KN24 Fig. 3",
     r"'ECE reaches a minimum peak for all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than "
     r"maximizing it', on CIFAR-100. (Taken as: trace and ECE of equal width are lower at $\gamma = 3$ than at 0, and at 7 the trace is lower still and ECE higher; "
@@ -159,6 +166,7 @@ add_reading(
 
 @claim(
     "kn24.relation",
+    short="ECE rises with top eigenvalue and trace over gamma",
     source="KN24 Abstract, Figs. 2 and 3, taken further",
     statement=r"Over the values of $\gamma$ of one seed ECE of equal width rises with the top eigenvalue and with the trace of focal loss on validation "
     rf"images, by rank correlation. ({THREE} validation images. KN24, who study 'the relationship', say of the trace that the ECE has a minimum.)",
@@ -183,6 +191,7 @@ def relation() -> Evidence:
 # The primary contrast of its table, on each network.
 add_ours(
     "kn24.one_landscape",
+    "Focal networks lie flatter by cross-entropy's validation trace",
     "KN24 Abstract, asked of one loss for all networks",
     rf"In the landscape of cross-entropy networks trained with focal loss, $\gamma = 3$, lie where the trace of the Hessian on validation images is "
     rf"smaller than where cross-entropy leads. ({THREE} validation images.)",
@@ -192,15 +201,18 @@ add_ours(
 # On what the networks were fitted to.
 add_ours(
     "kn24.one_landscape_train",
+    "Focal networks lie flatter by cross-entropy's training trace",
     "KN24 Abstract, asked of one loss for all networks",
     rf"In the landscape of cross-entropy networks trained with focal loss, $\gamma = 3$, lie where the trace of the Hessian on images that they were "
     rf"trained on is smaller than where cross-entropy leads. ({THREE} of these images.)",
     lambda: _all(NETWORKS, _cause("log trace ce train"), "asked"),
+    instead="the trace is larger",
 )
 
 # Less concentrated probabilities make cross-entropy steeper in the logits, not flatter.
 add_ours(
     "kn24.spread",
+    "Gamma 3 spreads validation probabilities more than cross-entropy",
     "KN24 Abstract, its causes kept apart",
     r"With $\gamma = 3$ the probabilities on validation images are more spread than with cross-entropy: the mean of $1 - \sum_k p_k^2$, which is the "
     rf"trace of cross-entropy's Hessian in the logits, is larger. ({THREE} validation images.)",
@@ -210,6 +222,7 @@ add_ours(
 
 @claim(
     "kn24.flat_by_scaling",
+    short="Curvature in the weights alone does not decide calibration",
     source="KN24 Abstract, 'curvature may be one of the essential factors in achieving model calibration'",
     statement=r"The curvature in the weights does not decide calibration: where a ReLU follows a layer, multiplying its weights and bias by $a > 0$ and "
     r"dividing the weights of the next layer by $a$ changes no probability, hence no ECE, and makes the trace of the Hessian $T_1/a^2 + a^2T_2 + T_0$, with the "

@@ -36,6 +36,7 @@ def _judged(quantity: str, interval: Interval, sign: int, said: str) -> Evidence
 
 @ours(
     "kk24.helps_sign",
+    "Where a change of ECE is predicted, its sign is predicted correctly",
     "KK24 section 4, taken further",
     f"Where training with focal loss is predicted to change ECE by {SURE:g} point or more, it changes it in the predicted direction, in at least "
     f"{100 * EXPECTED['sign']:.0f} % of runs. {ON}",
@@ -49,6 +50,7 @@ def helps_sign() -> Evidence:
 
 @ours(
     "kk24.helps_half",
+    "ECE falls exactly where the map adds less than twice the overconfidence",
     "KK24 section 4, taken further",
     f"ECE falls exactly where the map adds less confidence than twice the overconfidence of cross-entropy, D < 2 G, in at least "
     f"{100 * EXPECTED['half']:.0f} % of runs. {ON}",
@@ -62,6 +64,7 @@ def helps_half() -> Evidence:
 
 @ours(
     "kk24.helps_size",
+    "Overconfidence after focal training is predicted within three points",
     "KK24 section 4, taken further",
     f"Overconfidence after focal training is predicted with a root mean square error of at most {EXPECTED['size']:g} points. {ON}",
 )
@@ -74,6 +77,7 @@ def helps_size() -> Evidence:
 
 @ours(
     "kk24.helps_slope",
+    "True overconfidence rises one for one with the predicted one",
     "KK24 section 4, taken further",
     f"The slope of the true overconfidence after focal training on the predicted one is 1, within {EXPECTED['slope']:g}. (Overconfidence of cross-entropy is a part of both, "
     f"which alone makes a slope near 1.) {ON}",
@@ -87,6 +91,7 @@ def helps_slope() -> Evidence:
 
 @ours(
     "kk24.helps_own_gap",
+    "Focal networks are more overconfident than the inverse map predicts",
     "KK24 section 4, taken further",
     f"Focal networks are more overconfident than the inverse map of the cross-entropy network alone predicts. {ON}",
 )
@@ -98,6 +103,7 @@ def helps_own_gap() -> Evidence:
 
 @ours(
     "kk24.helps_choice",
+    "Choosing gamma by predicted ECE beats always taking gamma 3",
     "KK24 section 4, taken further",
     f"The gamma with the least predicted ECE, 0 among them, gives a network of lower test ECE than gamma {ALWAYS:g} always does. {ON}",
 )
@@ -109,6 +115,7 @@ def helps_choice() -> Evidence:
 
 @ours(
     "kk24.helps_choice_all",
+    "Choosing gamma by prediction costs little against training every gamma",
     "KK24 section 4, taken further",
     f"That network's test ECE is at most {EXPECTED['against_training_all']:g} points above the one chosen by validation ECE after training with every gamma. {ON}",
 )
@@ -121,6 +128,7 @@ def helps_choice_all() -> Evidence:
 
 @ours(
     "kk24.helps_temperature",
+    "Cross-entropy with a temperature beats the best predicted gamma",
     "KK24 section 4, taken further",
     f"Cross-entropy after a temperature fitted on validation has lower test ECE than the network with the best predicted gamma. {ON}",
 )

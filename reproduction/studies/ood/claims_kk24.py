@@ -65,6 +65,7 @@ add_ours = Rows(CHAPTER, "ours", needs=RECORDED)
 # Two of the contrasts that were written down before.
 add_ours(
     "kk24.temperature_under_shift",
+    "A temperature fitted on clean images lowers NLL on corrupted Fashion-MNIST",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
     rf"A temperature fitted on clean images lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
     lambda: _asked("temperature", "nll"),
@@ -72,6 +73,7 @@ add_ours(
 
 add_ours(
     "kk24.temperature_ece_under_shift",
+    "A temperature fitted on clean images lowers ECE on corrupted Fashion-MNIST",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
     rf"A temperature fitted on clean images lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
     lambda: _asked("temperature", "adaptive-ece"),
@@ -80,15 +82,18 @@ add_ours(
 # Two of the contrasts that were written down before, the primary one among them.
 add_ours(
     "kk24.focal_scaling_under_shift",
+    "Focal temperature scaling beats a temperature by NLL on corrupted Fashion-MNIST",
     f"KK24 section 5.2, on focal temperature scaling, {NOT_ASKED}",
     rf"Focal temperature scaling fitted on clean images has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "
     rf"$\gamma = 3$. {CORRUPTED}",
     lambda: _asked("focal-temperature", "nll"),
+    instead="with gamma 3 the NLL is higher",
 )
 
 
 @claim(
     "kk24.temperature_harms_under_contrast",
+    short="Under reduced contrast a clean temperature raises the ECE of gamma 3",
     source=f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
     statement=rf"Where contrast is reduced, a temperature fitted on clean images raises the adaptive ECE (equal mass) of networks trained with $\gamma = 3$. ({SIZE}; "
     r"mean over five severities. Seen in these runs first, and not written down before: judged as one of the six means of three corruptions and two losses, "
@@ -107,6 +112,7 @@ def temperature_harms_under_contrast() -> Evidence:
 # What other networks on other images say of what was seen first.
 add_ours(
     "kk24.temperature_harms_cifar",
+    "Under reduced contrast a clean temperature raises ECE on CIFAR-10, too",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
     rf"Where contrast is reduced, a temperature fitted on clean images raises the adaptive ECE (equal mass) of networks trained with $\gamma = 3$, on "
     rf"CIFAR-10 too. ({CIFAR_SIZE}; the first 2,000 test images; mean over five severities; asked after it had been seen on Fashion-MNIST, and not written "
@@ -117,6 +123,7 @@ add_ours(
 # Two of the contrasts that were written down before these networks were trained.
 add_ours(
     "kk24.temperature_under_shift_cifar",
+    "A temperature fitted on clean images lowers NLL on corrupted CIFAR-10",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
     rf"A temperature fitted on clean images lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
     lambda: _asked("temperature", "nll", corruptions_asked(of_cifar()), CIFAR_SHIFTS),
@@ -124,6 +131,7 @@ add_ours(
 
 add_ours(
     "kk24.temperature_ece_under_shift_cifar",
+    "A temperature fitted on clean images lowers ECE on corrupted CIFAR-10",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
     rf"A temperature fitted on clean images lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
     lambda: _asked("temperature", "adaptive-ece", corruptions_asked(of_cifar()), CIFAR_SHIFTS),
@@ -132,6 +140,7 @@ add_ours(
 # Two of the contrasts that were written down before these networks were trained, the primary one among them.
 add_ours(
     "kk24.focal_scaling_under_shift_cifar",
+    "Focal temperature scaling beats a temperature by NLL on corrupted CIFAR-10",
     f"KK24 section 5.2, on focal temperature scaling, {NOT_ASKED}",
     rf"Focal temperature scaling fitted on clean images has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "
     rf"$\gamma = 3$. {ON_CIFAR}",

@@ -25,6 +25,7 @@ add = Rows(CHAPTER, "ours", needs=NEEDS)
 
 add(
     "kk24.people_ratio",
+    "People need a higher temperature than the labels do",
     "KK24 section 4.1, asked of people",
     "The temperature that brings a network nearest to people (KL) is above the one that suits the labels in every run, and for cross-entropy "
     f"{_LOW:g} to {_HIGH:g} times as high. ({_EVERYWHERE}.)",
@@ -34,6 +35,7 @@ add(
 
 @add(
     "kk24.people_rule",
+    "A label temperature leads away from people between one half and one",
     "KK24 section 4.1, asked of people",
     r"A temperature $T$ fitted on labels takes a network away from people (KL) exactly if "
     f"${RATIO**-2:.2f} < T < 1$, in at least {EXPECTED['hurts']:.0%} of the runs. ({_EVERYWHERE}.)",
@@ -45,6 +47,7 @@ def people_rule() -> Evidence:
 
 add(
     "kk24.people_as_trained",
+    "Focal loss as trained is nearer to people than scaled cross-entropy",
     "KK24 section 4, asked of people",
     "Focal loss as trained is nearer to people (KL) than cross-entropy after a temperature fitted on labels. "
     rf"({_WHERE}; $\gamma = 2$ and 3.)",
@@ -52,12 +55,14 @@ add(
 )
 add(
     "kk24.people_other_gammas",
+    "In ResNet-18 gamma 1 and 3 are nearer to people than scaled cross-entropy",
     "KK24 section 4, asked of people",
     r"The same with $\gamma = 1$ and 3 on ResNet-18. (CIFAR-10H; after 16 epochs.)",
     lambda: judge_contrasts("as trained minus cross-entropy after a temperature", (RESNET18,), primary=False),
 )
 add(
     "kk24.people_as_trained_long",
+    "After 100 epochs focal loss is farther from people than scaled cross-entropy",
     "KK24 section 4, asked of people",
     r"After 100 epochs focal loss ($\gamma = 3$) as trained is farther from people (KL) than cross-entropy after a temperature fitted on labels. "
     "(CIFAR-10H; the small network.)",
@@ -65,18 +70,21 @@ add(
 )
 add(
     "kk24.people_temperature_away",
+    "After 16 epochs a label temperature takes focal networks away from people",
     "KK24 section 4.1, asked of people",
     rf"After 16 epochs a temperature fitted on labels takes a focal network away from people (KL). ({_WHERE}; $\gamma = 1, 2, 3$ and FLSD-53.)",
     lambda: judge_contrasts("after a temperature minus as trained", _SHORT),
 )
 add(
     "kk24.people_temperature_nearer",
+    "After 100 epochs a label temperature brings focal networks nearer to people",
     "KK24 section 4.1, asked of people",
     r"After 100 epochs a temperature fitted on labels brings a focal network ($\gamma = 3$) nearer to people (KL). (CIFAR-10H; the small network.)",
     lambda: judge_contrasts("after a temperature minus as trained", (LONG,)),
 )
 add(
     "kk24.people_squared",
+    "In squared distance focal loss is farther from people than scaled cross-entropy",
     "KK24 section 4, asked of people",
     "In squared distance focal loss as trained is farther from people than cross-entropy after a temperature fitted on labels. "
     f"({_EVERYWHERE}.)",
@@ -84,6 +92,7 @@ add(
 )
 add(
     "kk24.people_floor",
+    "With a little uniform mixed in, focal loss is farther from people",
     "KK24 section 4, asked of people",
     "In KL, too, once 1 % of a uniform distribution is mixed into each network, focal loss as trained is farther from people than cross-entropy "
     f"after a temperature fitted on labels. ({_EVERYWHERE}.)",
@@ -91,18 +100,21 @@ add(
 )
 add(
     "kk24.people_own_temperature",
+    "With temperatures fitted to people, cross-entropy is nearer than focal loss",
     "KK24 section 4.1, asked of people",
     f"After the temperature that suits people, cross-entropy is nearer to them (KL) than focal loss. ({_EVERYWHERE}.)",
     lambda: judge_contrasts("both after the temperature for people"),
 )
 add(
     "kk24.people_map",
+    "The map takes focal networks away from people",
     "KK24 section 3.3, Prop. 4, asked of people",
     f"The focal calibration map takes a focal network away from people (KL). ({_EVERYWHERE}.)",
     lambda: judge_contrasts("after its map minus as trained"),
 )
 add(
     "kk24.people_rare",
+    "Much of cross-entropy's KL from people comes from classes thought improbable",
     "KK24 section 4, asked of people",
     f"Of cross-entropy after a temperature fitted on labels, at least {EXPECTED['kl_rare']:.0%} of its KL from people, and at most "
     f"{EXPECTED['l2_rare']:.0%} of its squared distance, comes from classes to which it gives less than 1 %. ({_EVERYWHERE}.)",

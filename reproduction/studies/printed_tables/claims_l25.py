@@ -31,15 +31,17 @@ add_ours = Rows(CHAPTER, "ours", needs=PRINTED)
 
 add_reading(
     "l25.fcl_overall_lower",
+    "FCL has the lowest ECE of seven losses overall, as printed",
     "L25 section 5.1.1, Tables 4 to 7",
     r"'Overall, FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: before temperature "
     r"scaling it has the lowest ECE, smooth, adaptive and classwise ECE of seven losses in most rows of the printed tables.)",
     lambda: All.of(*(rows_won("L25", table, "pre", "fcl") for table in TABLES)),
-    headline="overall FCL has the lowest ECE of seven losses before scaling, in the printed tables",
+    in_readme=True,
     instead=lambda _: rows_won_in_words("L25", "Table 4", "fcl"),
 )
 add_reading(
     "l25.fcl_among_lowest",
+    "FCL is among the lowest of seven losses after scaling",
     "L25 section 5.1.1, Tables 4 to 7",
     "'Post-T calibration error for FCL are also among the lowest.' (Taken as: lowest or second lowest of seven losses "
     "in most rows of the printed tables.)",
@@ -47,6 +49,7 @@ add_reading(
 )
 add_ours(
     "l25.fcl_mostly_lower",
+    "FCL has the lowest ECE in most rows of Table 4",
     "L25 Table 4, row by row",
     "Of the seven losses FCL has the lowest ECE in 9 of 12 rows of Table 4 before temperature scaling, Tiny-ImageNet "
     "not among them, and in 10 of 12 after.",
@@ -56,6 +59,7 @@ add_ours(
 
 @add_ours(
     "l25.fcl_rows",
+    "FCL has the lowest other calibration errors in most rows",
     "L25 Tables 5 to 7, row by row",
     r"Of the seven losses FCL has the lowest smooth ECE, adaptive ECE and classwise ECE in 9, 8 and 9 of 12 rows of Tables 5, 6 and 7 "
     r"before temperature scaling, and in 11, 10 and 11 after, the row of Table 5 included that repeats another (l25.table5_row_twice).",
@@ -74,6 +78,7 @@ def fcl_rows() -> Evidence:
 
 @add_reading(
     "l25.outperforms",
+    "FCL beats Brier, MMCE, label smoothing and focal loss on average",
     "L25 section 5.1.1",
     r"'Outperforming other methods like Brier Loss, MMCE, and Label Smoothing, Focal Loss in both pre- and post-temperature scaling "
     r"scenarios.' (Taken as: FCL has a lower ECE than each of the four, averaged over the rows of the printed Table 4, before and after.)",
@@ -86,6 +91,7 @@ def outperforms() -> Evidence:
 
 @add_ours(
     "l25.tiny_imagenet",
+    "On Tiny-ImageNet FCL ranks in the middle of seven losses as trained",
     "L25 section 5.1.1, on Tiny-ImageNet",
     "On Tiny-ImageNet, where the paper says that FCL 'demonstrates strong performance', 'with significant "
     "improvements in calibration', FCL as trained is fourth of seven in ECE, smooth, adaptive and classwise ECE; "
@@ -104,6 +110,7 @@ def tiny_imagenet() -> Evidence:
 
 @add_reading(
     "l25.resnet110_four",
+    "ResNet-110 on CIFAR-10: FCL has the lowest ECE and error",
     "L25 section 5.1.2, Fig. 9",
     r"For ResNet-110 on CIFAR-10, of 'Cross Entropy, FLSD-53, Dual Focal, and Focal Calibration', 'Focal Calibration Loss achieves the best "
     r"calibration among the methods, with the lowest ECE and a relatively low MCE', and 'the lowest test error'. (The figure and its MCE are not in "
@@ -117,6 +124,7 @@ def resnet110_four() -> Evidence:
 
 @add_reading(
     "l25.errors_lowest",
+    "FCL has the lowest classification error in most rows",
     "L25 section 5.2.1",
     r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models, demonstrating its "
     r"effectiveness in reducing test errors, especially in CIFAR-100 and News datasets.' (Taken as: in most rows of the printed table of errors, and "
@@ -130,6 +138,7 @@ def errors_lowest() -> Evidence:
 
 @add_ours(
     "l25.errors_rows",
+    "FCL has the lowest error on CIFAR-100, not on FinSen",
     "L25 section 5.2.1, row by row",
     r"Of the seven losses FCL has the lowest error in 9 of 12 rows: in all of CIFAR-100, in 2 of 4 of CIFAR-10, not on FinSen.",
 )
@@ -142,6 +151,7 @@ def errors_rows() -> Evidence:
 
 add_reading(
     "l25.auroc_highest",
+    "FCL has the highest AUROC on most data sets",
     "L25 section 5.4",
     "'Across most datasets, FCL consistently achieves the highest AUROC' on data out of distribution. (Of two data "
     "sets, most are both. Taken as: on each it has the highest of seven losses for most of the four networks, before "
@@ -153,11 +163,13 @@ add_reading(
             for stage in STAGES
         )
     ),
+    instead="on some networks of each",
 )
 
 
 @add_ours(
     "l25.auroc_rows",
+    "FCL has the highest AUROC in over half of the rows",
     "L25 section 5.4, row by row",
     "Of the seven losses FCL has the highest AUROC in 5 of 8 rows, before and after temperature scaling: in 2 of 4 on "
     "SVHN, in 3 of 4 on CIFAR-10-C. On neither of the two data sets has it the highest for all four networks.",
@@ -177,6 +189,7 @@ def auroc_rows() -> Evidence:
 
 add_reading(
     "l25.minimal_change",
+    "Temperature scaling changes FCL less than FLSD-53",
     "L25 section 5.5.3, Tables 4 to 7",
     r"'The focal loss model exhibits a significant reduction in ECE after temperature scaling, indicating a substantial post-processing gap. "
     r"In contrast, the FCL model shows minimal change in calibration error after temperature scaling closing with 1.0.' (Taken as: in most rows of "
@@ -190,6 +203,7 @@ add_reading(
 )
 add_ours(
     "l25.minimal_change_rows",
+    "Temperature scaling changes FCL less in most rows, not on average",
     "L25 section 5.5.3, row by row",
     "In 9 of 12 rows of Table 4 temperature scaling changes the ECE of FCL by no more than that of FLSD-53, and in 6 "
     "its temperature is 1. In the other three, on Tiny-ImageNet, 20 Newsgroups and FinSen, it changes it by more. So "
@@ -209,12 +223,14 @@ add_ours(
 )
 add_quoted(
     "l25.l2_lower",
+    "L2 gives FCL a lower ECE than L1 in Table 8",
     "L25 App. A.15, Table 8",
     r"'We observe that L2 consistently achieves lower ECE' than L1 'across different architectures'.",
     lambda: rows_lower("L25", "Table 8", "ece", "fcl", "fcl-l1", 8),
 )
 add_ours(
     "l25.l2_errors",
+    "L2 has the lower test error in most rows of Table 8",
     "L25 Table 8, its errors",
     r"FCL with L2 has the lower test error in 5 of 8 rows of Table 8, with L1 in the others.",
     lambda: All.of(
@@ -226,6 +242,7 @@ add_ours(
 
 @add_ours(
     "l25.table5_row_twice",
+    "A row of Table 5 repeats most values of another",
     "L25 Table 5",
     r"The row of DenseNet-121 on CIFAR-10 repeats 12 of the 14 values of DenseNet-121 on CIFAR-100.",
 )
@@ -239,6 +256,7 @@ def table5_row_twice() -> Evidence:
 
 @add_ours(
     "l25.newsgroups_moved",
+    "Some 20 Newsgroups values stand under another loss than in M20",
     "L25 Tables 4 and 6, 20 Newsgroups",
     r"On 20 Newsgroups Table 4 prints under Brier loss, before and after temperature scaling, the values that M20 "
     r"prints for MMCE, and under MMCE, after it, that for Brier loss; Table 6 prints under FLSD-53 those for focal "
@@ -265,6 +283,7 @@ def _moved(metric: str, theirs: str, ours: str, stage: str) -> Measurement:
 
 @add_ours(
     "l25.lambda_selected",
+    "The smallest lambda is selected most often",
     "L25 App. A.10",
     r"Of the 12 pairs $(\gamma, \lambda)$ that A.10 selects 'with best calibration error performance', $\lambda = \frac12$ is in 6, and it is the "
     r"smallest $\lambda$ of the table; the three text networks have $\lambda \ge 3$. (Its column heads are lost; the second is taken as $\lambda$.)",
@@ -283,6 +302,7 @@ def lambda_selected() -> Evidence:
 
 add_reading(
     "l25.overconfident_printed",
+    "Printed temperatures of FLSD-53 are above one in most rows",
     "L25 section 1, asked of its Table 4",
     r"Focal loss 'often leads to overly confident predictions'. (Taken as: in most rows of L25's Table 4 the temperature printed for "
     r"FLSD-53, a focal loss whose $\gamma$ hangs on the sample, is above 1, so that its networks are overconfident as trained.)",

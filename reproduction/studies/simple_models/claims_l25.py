@@ -63,6 +63,7 @@ add_ours = Rows(CHAPTER, "ours")
 # Total turning of the boundary where 99 % of the samples lie, paired over seeds.
 add_reading(
     "l25.fig7_smoother",
+    "FCL gives a smoother decision boundary than focal loss",
     "L25 App. A.11, Fig. 7",
     r"'While the FL model generated sharp decision boundaries focusing on hard samples, the FCL model [...] produced a smoother boundary'. (Of its "
     r"form taken as: the line between the classes turns less with FCL, all its angles added.) " + SIZE,
@@ -72,15 +73,18 @@ add_reading(
 # Mean slope of the probability along the boundary, paired over seeds.
 add_reading(
     "l25.fig7_sharp",
+    "Focal loss gives the sharper probability at the boundary",
     "L25 App. A.11, Fig. 7",
     r"'While the FL model generated sharp decision boundaries focusing on hard samples, the FCL model [...] produced a smoother boundary'. (Of the "
     r"probability taken as: it changes faster across the boundary with focal loss.) " + SIZE,
     lambda: _larger("steepness", "mean slope of the probability at the boundary"),
+    instead="FCL gives the sharper one",
 )
 
 # Distance of confidence and accuracy, exact for each network, paired over seeds.
 add_reading(
     "l25.fig7_calibration",
+    "Two moons: FCL is better calibrated than focal loss",
     "L25 App. A.11",
     r"FCL was 'effectively balancing accuracy and calibration'. (Of calibration taken as: confidence and accuracy are less far apart than with focal "
     r"loss.) " + SIZE,
@@ -91,6 +95,7 @@ add_reading(
 # Accuracy, exact for each network, paired over seeds.
 add_reading(
     "l25.fig7_accuracy",
+    "Two moons: FCL is about as accurate as focal loss",
     "L25 App. A.11",
     r"FCL was 'effectively balancing accuracy and calibration'. (Of accuracy taken as: at most 1 point below that of focal loss.) "
     + SIZE,
@@ -103,6 +108,7 @@ add_reading(
 # Root mean square distance before and after, paired over seeds.
 add_ours(
     "l25.fig7_mapped",
+    "Two moons: the map brings focal networks nearer the truth",
     "L25 App. A.11, after the map",
     r"After the focal calibration map the networks of focal loss are nearer to the true probabilities than before. "
     + SIZE,

@@ -57,6 +57,7 @@ add_ours = Rows(CHAPTER, "ours")
 
 add_reading(
     "m20.linear_norm",
+    "Linear model: cross-entropy ends with larger weights",
     "M20 App. G, Fig. 5",
     r"On a linear model with noisy labels, cross-entropy ends with larger weights than focal loss ($\gamma = 1$). (Taken as: the norm at the "
     rf"exact minimum; how much is not judged. {OURS}.)",
@@ -65,6 +66,7 @@ add_reading(
 
 add_reading(
     "m20.linear_logits",
+    "Linear model: cross-entropy ends with larger logits",
     "M20 App. G, Fig. 5 (a)",
     r"On a linear model with noisy labels, cross-entropy ends with larger logits than focal loss ($\gamma = 1$). (Taken as: the root mean "
     rf"square of the logits on the training samples, at the exact minimum; how much is not judged. {OURS}.)",
@@ -73,6 +75,7 @@ add_reading(
 
 add_reading(
     "m20.linear_direction",
+    "Linear model: both losses give the same direction of weights",
     "M20 App. G, Fig. 6 (b), (c)",
     r"Cross-entropy and focal loss 'both gives the same decision regions i.e. the weight vector points in the same region'. (Taken as: "
     rf"weights at most 2 degrees apart in direction in each of {DRAWS} draws, $\gamma = 1$, at the exact minimum. {DATA}. {NOT_PRINTED}; for fewer samples see "
@@ -83,6 +86,7 @@ add_reading(
 # What m20.linear_direction says hangs on sizes that M20 does not print.
 add_ours(
     "m20.linear_direction_few",
+    "Linear model: with few samples the directions can differ",
     "M20 App. G, Fig. 6 (b), (c), with fewer samples",
     rf"With {SAMPLES[0]} samples, 10 % of their labels flipped, and clusters of spread 1 the weight vectors of cross-entropy and focal loss, "
     rf"$\gamma = 1$, at the exact minimum are more than 2 degrees apart in one of {DRAWS} draws or more.",
@@ -92,6 +96,7 @@ add_ours(
 # Share of its mistakes above 0.9 at the exact minimum; the cluster spread is ours.
 add_reading(
     "m20.linear_high_confidence",
+    "Linear model: most cross-entropy mistakes are made with high confidence",
     "M20 App. G, Fig. 6 (a)",
     r"On the linear model 'CE misclassifies almost always with greater than 90 % confidence'. (Taken as: at least 90 % of its mistakes, at the "
     rf"exact minimum. {OURS}; for others see m20.linear_high_never.)",
@@ -104,11 +109,13 @@ add_reading(
         OVER,
         said="claimed",
     ),
+    instead="far fewer are",
 )
 
 
 @claim(
     "m20.linear_high_never",
+    short="Linear model: at no spread are most mistakes so confident",
     source="M20 App. G, Fig. 6 (a), for other spreads and sizes",
     statement=r"At none of nine spreads of the clusters from 0.05 to 1.5 (two of them are 2 apart) do as many as 90 % of the mistakes of cross-entropy have a "
     r"confidence above 90 %: 50, 200 and 1,000 samples with 10 % flipped labels, at the exact minimum of the loss on them; mistakes of the whole "
@@ -132,6 +139,7 @@ def linear_high_never() -> Evidence:
 # Paired over draws.
 add_reading(
     "m20.linear_lower_confidence",
+    "Linear model: focal loss makes fewer confident mistakes",
     "M20 App. G, Fig. 6 (a)",
     r"On the linear model 'CE misclassifies almost always with greater than 90 % confidence whereas FL misclassifies with much lower confidence'. "
     rf"(Of the second part, taken as: fewer of its mistakes have a confidence above 0.9. {OURS}.)",
@@ -141,15 +149,18 @@ add_reading(
 # Distance of the exact fits from the truth, in closed form, paired over draws.
 add_reading(
     "m20.linear_calibration",
+    "Linear model: smaller weights bring focal loss nearer the truth",
     "M20 App. G, 'Weight Magnification'",
     r"That focal loss keeps the weights of the model small 'helps in calibration'. (Said of networks; taken, on App. G's linear model, as: the predicted "
     rf"probabilities are nearer to the true ones than those of cross-entropy, in root mean square. {OURS}; for others see m20.linear_underconfident.)",
     lambda: _larger("distance from the true probabilities", "distance"),
+    instead="cross-entropy is nearer",
 )
 
 
 @claim(
     "m20.linear_underconfident",
+    short="Linear model: cross-entropy is not overconfident, focal loss is farther off",
     source="M20 App. G, 'Weight Magnification', for other spreads",
     statement=r"At each of nine spreads of the clusters from 0.05 to 1.5 the exact fit of cross-entropy is not overconfident, and that of focal loss with "
     r"$\gamma = 1$ is farther from the true probabilities. (Not overconfident, taken as: confidence at most 1 point above accuracy.)",
@@ -182,6 +193,7 @@ def _norm_ratio() -> Measurement:
 
 add_ours(
     "m20.linear_ratio",
+    "Linear model: focal loss shrinks weights by the map's temperature",
     "M20 App. G, Fig. 5 (b), with KK24 Fig. 2",
     r"By how much focal loss shrinks the weights is the temperature of its map: for $\gamma = 1$ the norm over that of cross-entropy is the "
     r"temperature closest to the binary focal calibration map, within 5 %.",
@@ -191,6 +203,7 @@ add_ours(
 # The paired difference of the distances: between 0 and 0.01.
 add_ours(
     "m20.linear_mapped",
+    "Linear model: after the map focal loss matches cross-entropy",
     "M20 App. G, after the map",
     r"After the focal calibration map the exact fit of focal loss ($\gamma = 1$) is as far from the true probabilities as that of cross-entropy, "
     r"within 0.01 in root mean square, and not nearer.",
@@ -208,6 +221,7 @@ add_ours(
 
 @claim(
     "m20.linear_bounded",
+    short="Linear model: with flipped labels weights of both losses stay finite",
     source="M20 App. G, Fig. 5 (b), its end",
     statement=rf"In {BOUNDED_DRAWS} draws of 1,000 samples, a tenth of the labels flipped, the weights of neither loss grow without limit: gradient flow ends "
     r"at the exact minimum, which is finite. (Taken as: at time $10^6$ within a relative distance of $10^{-5}$ of it. A draw that a line separates would "
@@ -232,6 +246,7 @@ def linear_bounded() -> Evidence:
 
 @claim(
     "m20.linear_separable",
+    short="Separable classes: weights grow without limit, those of focal loss slower",
     source="M20 App. G, Fig. 5 (b), without flipped labels",
     statement=r"Where the classes are separable the weights of both losses grow without limit, and those of focal loss in the end $1/(1+\gamma)$ times as fast, "
     r"the slope of the inverse of its map in the logit. (Taken as: the growth of the norm from time $10^{11}$ to $10^{12}$, within 0.02.)",

@@ -18,6 +18,7 @@ q, gamma, g = symbols.q, symbols.gamma, symbols.g
 
 @ours(
     "kk24.class_weights",
+    "Class weights add a shift of log-probabilities to the map",
     "KK24 Props. 2 and 4, with class weights",
     r"For $\gamma > 0$ and class weights $a_k > 0$ the mean of $-a_y(1-q_y)^\gamma\log q_y$ under $p$ is least at one $q$, and "
     r"$p_k \propto w(q_k)/a_k$: the map, then a shift of log-probabilities by $-\log a_k$. With two classes "
@@ -83,6 +84,7 @@ def two_classes_steps() -> tuple[Step, ...]:
 
 @ours(
     "kk24.class_weights_search",
+    "No distribution beats the weighted minimiser, with up to six classes",
     "KK24 Props. 2 and 4, with class weights",
     r"No distribution has a smaller mean of focal loss with class weights than the $q$ that the map and the shift by $-\log a_k$ lead to "
     r"$p$: not for two to six classes, $0 \le \gamma \le 6$, and weights that differ by factors up to $e^6$.",
@@ -106,6 +108,7 @@ def class_weights_search() -> Evidence:
 
 @ours(
     "kk24.curvature_below",
+    "Focal curvature in the logit is below (gamma + 1) times weighted cross-entropy's",
     "KK24 section 2, by the logit",
     r"For $\gamma > 0$ the second derivative of focal loss by the logit of its class is below $(\gamma+1)\,g(q)\,q\,(1-q)$ everywhere, and "
     r"with many classes by the logit $z_k$ of any class below $(\gamma+1)\,g(q_y)\,q_k(1-q_k)$; for $k = y$ the ratio of the two "

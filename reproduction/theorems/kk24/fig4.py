@@ -29,6 +29,7 @@ PERCENTILES = (3, 12, 20)
 
 quoted(
     "kk24.fig4_minimum",
+    "Brier score, cross-entropy and proper part are minimised at the truth",
     "KK24 section 3.3 on Fig. 4",
     r"'Due to properness, conditional risks for all considered losses', Brier score, cross-entropy and the proper part of the focal "
     r"loss, 'are minimized at $q = (0.55, 0.3, 0.15)$', the ground truth.",
@@ -48,6 +49,7 @@ quoted(
 
 @reading(
     "kk24.fig4_shapes",
+    "Isolines are circles for the Brier score, ovals for cross-entropy",
     "KK24 section 3.3 on Fig. 4",
     r"'The Brier score displays circular isolines'; those of cross-entropy are 'more oval-like'. (Taken as: of an isoline's radius about its "
     r"centroid the harmonics 2 and 3 over the mean are 0 for the Brier score, and for cross-entropy the second is the larger. The Brier isoline at "
@@ -71,6 +73,7 @@ def fig4_shapes() -> Evidence:
 
 @reading(
     "kk24.fig4_triangle",
+    "Isolines of the proper part grow more triangular with gamma",
     "KK24 section 3.3 on Fig. 4",
     r"The isolines of the proper part are 'more akin to a curved triangle, a trend that becomes more pronounced with increasing values of "
     r"$\gamma$'. (Taken, at the least, as: the third harmonic of an isoline's radius about its centroid, over the mean, grows from cross-entropy to "
@@ -94,6 +97,7 @@ def fig4_triangle() -> Evidence:
 
 @ours(
     "kk24.fig4_ratio",
+    "Relative to the oval part, those isolines become less triangular",
     "KK24 section 3.3 on Fig. 4, taken further",
     r"Set against the second harmonic of an isoline's radius, the third is smaller for the proper part, $\gamma = 1, 3$, than for cross-entropy, at each "
     r"percentile of the figure: by this measure its isolines are more oval, not more triangular.",

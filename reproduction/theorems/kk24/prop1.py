@@ -24,12 +24,13 @@ x = sp.Symbol("x", positive=True)  # q = exp(-x)
 
 @quoted(
     "kk24.prop1",
+    "Focal loss is convex in the probability for every gamma from 0 on",
     "KK24 Prop. 1, App. A.1",
     # the sign between gamma and 0 is damaged; the proof in App. A.1 starts at gamma = 0
     r"'Focal loss is convex with respect to the first (prediction) argument' for all $\gamma \ge 0$: "
     r"$L(q) = -(1-q)^\gamma \log q$ on $(0, 1)$.",
     formal=formal("exact", "kk24_prop1"),
-    headline="focal loss is convex, gamma >= 0",
+    in_readme=True,
 )
 def prop1() -> Evidence:
     """Convexity, by the sign of L''."""
@@ -38,6 +39,7 @@ def prop1() -> Evidence:
 
 @paraphrased(
     "kk24.prop1_multiclass",
+    "Multiclass focal loss is convex in the predicted vector",
     "KK24 Prop. 1, App. A.1 (end)",
     r"For one-hot labels the multiclass focal loss ($\gamma \ge 0$, every $0 < q_i < 1$) is convex in the predicted vector: its Hessian "
     r"is diagonal with non-negative entries.",
@@ -59,6 +61,7 @@ def prop1_multiclass() -> Evidence:
 
 @ours(
     "kk24.prop1_negative",
+    "For gamma between -1 and 0 focal loss is not convex",
     "KK24 Prop. 1, continued to the negative gamma of section 5.1",
     r"Among $\gamma > -1$ the focal loss is convex on $(0, 1)$ exactly for $\gamma \ge 0$: for $-1 < \gamma < 0$ it is "
     r"concave close to $q = 1$.",

@@ -23,6 +23,7 @@ x = sp.Symbol("x", positive=True)
 
 reading(
     "kk24.minimiser",
+    "For p = 0.8 and gamma 2 focal loss predicts about 0.62",
     "KK24 section 3.1",
     r"At a point with $p = 0.8$ focal loss 'will result in the prediction of a lower value of around 0.62' for $\gamma = 2$. (Our reading of 'around': within 0.01.)",
     lambda: Measurement(
@@ -33,6 +34,7 @@ reading(
 
 @quoted(
     "kk24.minimiser_range",
+    "Varying gamma yields every prediction between 0.8 and 0.5 for p = 0.8",
     "KK24 section 3.1",
     r"'By varying parameter $\gamma > 0$, we could receive any value between 0.8 and 0.5' at $p = 0.8$.",
     formal=formal("exact", "kk24_minimiser_range"),
@@ -62,6 +64,7 @@ def minimiser_range() -> Evidence:
 
 quoted(
     "kk24.prop2",
+    "Two classes: focal loss is a proper loss after a bijection",
     "KK24 Prop. 2, App. A.2",
     r"For $\gamma > 0$ binary focal loss 'can be decomposed into a bijective function' of $[0, 1]$ 'and a proper loss': "
     r"$\hat p(q) = 1\big/\big(1 + (\tfrac{1-q}{q})^\gamma\tfrac{(1-q)-\gamma q\log q}{q-\gamma(1-q)\log(1-q)}\big)$.",
@@ -74,11 +77,12 @@ quoted(
         "only minimum: the loss as a function of the mapped q is strictly proper.",
     ),
     formal=formal("exact", "kk24_prop2"),
-    headline="two classes: a proper loss after a bijection",
+    in_readme=True,
 )
 
 ours(
     "kk24.prop2_slope",
+    "The binary map has slope between max(1, gamma) and gamma + 1 in logits",
     "sharpens KK24 Prop. 2",
     r"For $\gamma > 0$ and every logit, $\max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1$.",
     lambda: Derivation(binary_map.map_slope_steps()),
@@ -88,6 +92,7 @@ ours(
 
 @ours(
     "kk24.prop2_negative",
+    "The binary map stays a bijection for gamma from -1 to 0",
     "KK24 section 3.2, which plugs in negative gamma",
     r"The binary map stays an increasing bijection of $[0, 1]$ for $-1 \le \gamma < 0$.",
     formal=formal("exact", "kk24_prop2_negative_closed"),
@@ -126,6 +131,7 @@ def prop2_negative() -> Evidence:
 
 @ours(
     "kk24.prop2_below",
+    "Below gamma = -1 the formula leaves the unit interval",
     "KK24 section 3.2, which plugs in negative gamma",
     r"For $\gamma < -1$ the formula of the map is no map into $[0, 1]$: $1 + \gamma u(s)$ changes sign.",
 )
@@ -154,8 +160,10 @@ def prop2_below() -> Evidence:
 
 @quoted(
     "kk24.prop2_differentiable",
+    "The binary map is defined on all of [0, 1]",
     "KK24 App. A.2, proof",
     r"'The mapping is defined $\forall q \in [0, 1]$ as partial losses are differentiable.'",
+    instead="defined strictly between 0 and 1",
 )
 def prop2_differentiable() -> Evidence:
     """Both losses have a negative derivative on (0, 1); that of class 1 has none at q = 0, that of class 2 none at q = 1."""
@@ -195,6 +203,7 @@ def prop2_differentiable() -> Evidence:
 
 reading(
     "kk24.prop2_sign",
+    "Numerator and denominator of the binary map have the same sign",
     "KK24 App. A.2, proof",
     # the reason that is given, convexity, is kk24.prop2_sign_reason
     r"'Both nominator and denominator have the same sign'; 'Also, the denominator is never zero' "
@@ -211,6 +220,7 @@ reading(
 
 @reading(
     "kk24.prop2_sign_reason",
+    "Convexity of focal loss gives numerator and denominator the same sign",
     "KK24 App. A.2, proof",
     r"They have the same sign 'due to the convexity of the focal loss'. (Taken as: $L' < 0$ follows from the convexity of $L$ and "
     r"that its least value, 0, is at 1; $\gamma > 0$, $0 < q < 1$.)",
@@ -230,6 +240,7 @@ def prop2_sign_reason() -> Evidence:
 
 quoted(
     "kk24.prop2_weight",
+    "The weight of the properness condition is positive and finite",
     "KK24 App. A.2, proof",
     r"Of a weight of the properness condition, whose formula is damaged in the text at hand: '$w(p) > 0$ due to partial loss monotonicity and "
     r"$w(p)$ is finite for all $p$ on' $(0, 1)$.",
@@ -241,6 +252,7 @@ quoted(
 
 @ours(
     "kk24.prop2_weight_reading",
+    "Read as a sum of two derivatives, that weight is positive and finite",
     "KK24 App. A.2, proof, under a reading",
     r"Under the reading that the weight $w(p)$ is the sum of the derivatives of $L_1^*$ at $1-p$ and $L_0^*$ at $p$, each by its own argument, what "
     r"is said of it is true ($\gamma > 0$): it is positive and finite on $(0, 1)$, and with it the partial losses satisfy the condition of properness.",
@@ -275,6 +287,7 @@ def prop2_weight_reading() -> Evidence:
 
 ours(
     "kk24.prop2_ends",
+    "The binary map extends continuously to 0 and 1 as a limit",
     "KK24 App. A.2, corrected",
     r"For $\gamma \ge 0$ the map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
     lambda: derivation(
@@ -292,6 +305,7 @@ ours(
 
 quoted(
     "kk24.prop2_proper_part_sides",
+    "The proper part lies below focal loss for q < 1/2, above it otherwise",
     "KK24 section 3.2 on Fig. 1",
     r"The proper part, compared with the focal loss, 'has lower loss values for predictions lower than 0.5 and higher "
     r"loss otherwise'.",

@@ -30,6 +30,7 @@ s, g = symbols.s, symbols.g
 
 quoted(
     "kk24.prop3",
+    "The binary map lies between two temperature scalings",
     "KK24 Prop. 3",
     # one of the temperatures is damaged there and whole in App. A.3
     r"For all logits and $\gamma > 0$ the map can 'be bounded between two temperature scaling maps' with "
@@ -40,13 +41,14 @@ quoted(
         remark=r"$\beta(s) = \gamma + 1 - R(s)/s$ lies between $\gamma + 1 - \frac12\log(1+\gamma)$ and $\gamma + 1$.",
     ),
     formal=formal("exact", "kk24_prop3"),
-    headline="the binary map lies between two temperatures",
+    in_readme=True,
     instead="with another proof; sharp bounds given",
 )
 
 
 @ours(
     "kk24.prop3_log",
+    "The factor 1/2 in the upper bound sharpens to 2 log 2 - 1",
     "sharpens KK24 Prop. 3",
     r"$R(s)/s < (2\log2-1)\log(1+\gamma)$ for $\gamma > 0$: the factor $\frac12$ of the printed bound can be $2\log 2 - 1$, and "
     r"nothing smaller.",
@@ -66,6 +68,7 @@ def prop3_log() -> Evidence:
 
 @ours(
     "kk24.prop3_simple",
+    "The bounding temperature of the binary map lies between 1/(gamma + 1) and 1/gamma",
     "sharpens KK24 Prop. 3",
     r"For every $\gamma > 0$: $\frac1{\gamma+1} < T < \frac1\gamma$, better than the printed bound for $\gamma > e^2 - 1$.",
     formal=formal("exact", "kk24_prop3_simple_temperature", "kk24_prop3_simple_better"),
@@ -82,6 +85,7 @@ def prop3_simple() -> Evidence:
 
 quoted(
     "kk24.prop3_proof_bound",
+    "Bounding the derivative by a constant is enough for the upper bound",
     "KK24 App. A.3, proof",
     r"With $f = e^{R}$: 'it is enough to show that' $\max f'$ is at most a constant, whose formula is damaged.",
     lambda: Unchecked(
@@ -92,6 +96,7 @@ quoted(
 
 quoted(
     "kk24.prop3_proof_comparison_holds",
+    "A comparison function has a higher derivative than the ratio of odds",
     "KK24 App. A.3, proof",
     r"'The derivative of the function' of a formula that is damaged in the text at hand 'is higher than derivative' $f'(s)$ 'for $s > 0$'.",
     lambda: Unchecked(
@@ -103,6 +108,7 @@ quoted(
 
 @ours(
     "kk24.prop3_proof_comparison_reading",
+    "Read as (gamma + 1)^(s/2), that function has the higher derivative",
     "KK24 App. A.3, proof, under a reading",
     r"Under the reading that the function is $(\gamma+1)^{s/2}$ the sentence is true: for every $\gamma > 0$ its derivative is higher than "
     r"$f'(s)$ for $s > 0$.",
@@ -124,6 +130,7 @@ def prop3_proof_comparison_reading() -> Evidence:
 
 @ours(
     "kk24.prop3_proof_gap",
+    "No constant bound of the derivative gives the comparison for every gamma",
     "KK24 App. A.3, on the step from a bound of f' to the comparison of derivatives",
     r"No constant bound of $f'$ gives the comparison for every $\gamma$: at $s = 0$ the derivative of $(\gamma+1)^{s/2}$ is "
     r"$\frac12\log(\gamma+1)$, below $\frac{\gamma+1}{2}$ for every $\gamma > 0$, and $f'$ exceeds $\frac12\log(\gamma+1)$ at $\gamma = 4$, $s = 2.7$.",
@@ -152,6 +159,7 @@ def prop3_proof_gap() -> Evidence:
 
 quoted(
     "kk24.prop3_proof_increasing",
+    "The ratio of odds is above 1 for positive logits, below for negative",
     "KK24 App. A.3, proof",
     r"$f_\gamma(s) \ge 1$ for $s \ge 0$ and $f_\gamma(s) \le 1$ for $s \le 0$ ($\gamma > 0$): 'trivially' $f > 0$ 'and' $f(0) = 1$, 'the nominator "
     r"is monotonically increasing' 'and the denominator monotonically decreasing'.",
@@ -175,6 +183,7 @@ quoted(
 
 @reading(
     "kk24.prop3_proof_discriminant",
+    "Two quadratics in gamma keep their sign for every gamma",
     "KK24 App. A.3, proof",
     r"'$\gamma^2(2\log^2(2) - 1) + \gamma(2\log(2) - 1) - 1 < 0$ $\forall\gamma$ as $D = (4\log^2(2) - 4\log(2) + 1) + 8\log^2(2) - 4 "
     r"= -3 + 12\log^2(2) - 4\log(2) < 0$', and for $s < 0$ $\gamma^2\log(2) + \gamma(1 - 3\log(2)) + 1 > 0$ $\forall\gamma$. "
@@ -210,6 +219,7 @@ def prop3_proof_discriminant() -> Evidence:
 
 reading(
     "kk24.prop3_proof_negative",
+    "The lower bound of the ratio holds for negative logits",
     "KK24 App. A.3, proof",
     r"$f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$). (The sign is turned in the text at hand and right where "
     r"the step is announced. Whether it follows from 'the same considerations' is kk24.prop3_proof_negative_gap.)",
@@ -224,6 +234,7 @@ reading(
 
 @ours(
     "kk24.prop3_proof_negative_gap",
+    "For negative logits comparing derivatives does not give the bound",
     "KK24 App. A.3, on the half s < 0",
     r"For $s < 0$ comparing $f'$ with the derivative of $(\gamma+1)^{s/2}$ does not give the bound for every $\gamma$: where $\gamma \ge e^2 - 1$, $f'$ exceeds the derivative of "
     r"$(\gamma+1)^{s/2}$ for all $s$ far enough below 0.",
@@ -264,6 +275,7 @@ def prop3_proof_negative_gap() -> Evidence:
 
 @reading(
     "kk24.fig3_tighter",
+    "Temperature bounds found by search are considerably tighter than the theoretical ones",
     "KK24 section 3.2, Fig. 3",
     r"'The experimental bounds are considerably tighter than the theoretical'. (Taken as: for its logits, 'in the range $(-20, 20)$', the widths of "
     r"Fig. 3, right, at most three quarters of the printed bounds' for $\gamma$ of 0.1, 0.5, 1, 2, 4 and 10, both for the exact bounds on these logits and for "
@@ -285,6 +297,7 @@ def fig3_tighter() -> Evidence:
 
 @quoted(
     "kk24.prop3_example_theory",
+    "At gamma 4 the theoretical bounds are T = 0.2 and 0.238",
     "KK24 section 3.2",
     r"'The focal calibration with $\gamma = 4$ for all possible logits are bounded between temperature scaling with' $T = 0.2$ "
     r"and $T = 0.238$.",
@@ -313,6 +326,7 @@ def prop3_example_theory() -> Evidence:
 
 paraphrased(
     "kk24.prop3_example_upper",
+    "At gamma 4 the search gives the upper bound T = 0.218",
     "KK24 section 3.2",
     r"For $\gamma = 4$ the search over logits $(-20, 20)$ in steps of 0.001 gives the upper bound $T = 0.218$, the smallest that bounds.",
     lambda: Measurement(
@@ -323,14 +337,17 @@ paraphrased(
 
 paraphrased(
     "kk24.prop3_example_lower",
+    "At gamma 4 the search gives the lower bound T = 0.206",
     "KK24 section 3.2",
     r"For $\gamma = 4$ the search over logits $(-20, 20)$ in steps of 0.001 gives the lower bound $T = 0.206$, the largest that bounds.",
     lambda: Measurement(r"lower $T$ on $(-20, 20)$", "0.206", temperature_bounds(4.0, radius=20)[0], 0.206, 1e-3),
     formal=formal("equivalent", "kk24_example_lower_refuted", "kk24_example_lower_20"),
+    instead="it does on half that range of logits",
 )
 
 ours(
     "kk24.prop3_example_lower_corrected",
+    "The lower bound 0.206 belongs to logits between -10 and 10",
     "KK24 section 3.2, corrected",
     r"For $\gamma = 4$, 0.206 is what the search gives on logits $(-10, 10)$, the largest multiple of 0.001 that bounds there.",
     lambda: Measurement(

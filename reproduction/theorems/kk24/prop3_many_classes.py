@@ -25,6 +25,7 @@ W_BY_GAIN = r"$w = -1/L' = q\,h(q)$ with $h = 1/g$"
 
 @ours(
     "kk24.many_low",
+    "Scaling by T = 1/(gamma+1) is never less confident than the map",
     "KK24 section 3.3, open there",
     r"For every $n \ge 2$, $\gamma > 0$ and every $q_i > 0$, temperature scaling with $T = \frac{1}{\gamma+1}$ gives the top class at least the "
     r"probability that the map gives; no larger $T$ does.",
@@ -71,6 +72,7 @@ def many_low() -> Evidence:
 
 @ours(
     "kk24.prop3_not_for_three",
+    "The upper temperature of Prop. 3 fails with three classes",
     "KK24 Prop. 3, its temperature carried to three classes, as no paper does",
     r"The upper temperature of Prop. 3, $\frac{1}{\gamma+1-\frac12\log(\gamma+1)}$, does not bound the top class of three: at "
     r"$\gamma = 1$, $q = (0.4, 0.3, 0.3)$ that temperature scaling is more confident than the map.",
@@ -88,6 +90,7 @@ def prop3_not_for_three() -> Evidence:
 
 @ours(
     "kk24.many_high_one",
+    "Where confidence never falls, no temperature below 1 bounds from above",
     "KK24 section 3.3, open there",
     r"For $n = 3$ with $\gamma > 0$, and for $n \ge 4$ with $\gamma \ge \gamma^*(\frac1{n-1})$, the smallest temperature that bounds the top class "
     r"from below is $T = 1$: no temperature below 1 does.",
@@ -114,6 +117,7 @@ def many_high_one() -> Evidence:
 
 @ours(
     "kk24.many_high",
+    "For every n one temperature is never more confident than the map",
     "KK24 section 3.3, open there",
     r"For every $n$ and $\gamma > 0$, temperature scaling with $T = 1/\min_q e(q)$, $e = q\,w'/w$, gives the top class at most "
     r"the probability that the map gives.",
@@ -148,6 +152,7 @@ def many_high() -> Evidence:
 
 @ours(
     "kk24.many_high_search",
+    "Tied classes and one smaller class decide the upper temperature",
     "KK24 section 3.3, open there",
     r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac1{n-1})$ let $T$ be the smallest temperature that never gives the top class more than the map "
     r"does. Distributions of $k - 1$ tied classes and one smaller, $k \le n$, ask for every temperature below it, and no others ask for more.",

@@ -19,6 +19,7 @@ s = symbols.s
 
 @reading(
     "kk24.negative_inverse_sigmoid",
+    "Negative gamma gives an inverse sigmoid that lowers confidence everywhere",
     "KK24 section 3.2",
     # the negative gamma of section 5.1 are -0.5 and -0.25
     r"'Technically, negative $\gamma$ could also be plugged into the calibration map, yielding an \"inverse\"-sigmoid shape on the "
@@ -36,6 +37,7 @@ def negative_inverse_sigmoid() -> Evidence:
 
 @ours(
     "kk24.negative_confidence_falls",
+    "Negative gamma lowers confidence everywhere exactly from 2 - 2/log 2 on",
     "KK24 section 3.2, for every negative gamma",
     r"For $-1 \le \gamma < 0$ the map lowers confidence everywhere if and only if $\gamma \ge 2 - \frac{2}{\log2}$; below that it "
     r"raises it next to $q = \frac12$.",
@@ -84,6 +86,7 @@ def slope_at_zero_steps(below: bool) -> tuple[Step, ...]:
 
 ours(
     "kk24.negative_bounds",
+    "For negative gamma, too, the binary map lies between two temperatures",
     "extends KK24 Prop. 3",
     r"For $-1 < \gamma < 0$ the map lies between the temperatures $1/\beta(0)$ and $1/(\gamma+1)$.",
     lambda: All((turning.falling_certificate(), Derivation(falling_steps()))),
@@ -93,10 +96,12 @@ ours(
 
 @ours(
     "kk24.prop3_sharp",
+    "The least inverse temperature is the limit at logit 0",
     "sharpens KK24 Prop. 3",
     r"For $\gamma > 0$ the smallest inverse temperature $\beta(s) = \operatorname{logit} FC(s)/s$ is its limit at 0, "
     r"$\gamma + 1 - \frac{\gamma(2\log 2-1)}{1+\gamma\log 2}$; the largest is $\gamma + 1$, in the limit.",
     formal=formal("equivalent", "kk24_prop3_sharp", "kk24_prop3_simple", "kk24_prop3_limits"),
+    instead="up to a critical gamma between 5 and 6",
 )
 def prop3_sharp() -> Evidence:
     """beta increases in abs(s) exactly up to gamma_c = 5.635...; above, it falls at first."""
@@ -149,6 +154,7 @@ def _slope_of_quotient_step(
 
 @ours(
     "kk24.prop3_sharp_above",
+    "Above the critical gamma the inverse temperature first falls, then rises",
     "sharpens KK24 Prop. 3",
     r"For $\gamma > \gamma_c$, $\beta$ first falls, then rises to $\gamma + 1$: one minimum inside, above $\gamma$.",
     corrects="kk24.prop3_sharp",
@@ -168,6 +174,7 @@ def prop3_sharp_above() -> Evidence:
 
 @ours(
     "kk24.prop3_sharpness_zero",
+    "The inverse temperature has known limits at logit 0 and infinity",
     "sharpens KK24 Prop. 3",
     r"For $\gamma > 0$ $\lim_{s\to0}\beta(s) = \gamma + 1 - \frac{\gamma(2\log2-1)}{1+\gamma\log2}$ and $\lim_{s\to\infty}\beta(s) = \gamma+1$.",
     formal=formal("exact", "kk24_prop3_limits"),

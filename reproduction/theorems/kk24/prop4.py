@@ -20,6 +20,7 @@ q, gamma, g = symbols.q, symbols.gamma, symbols.g
 
 quoted(
     "kk24.prop4",
+    "Many classes: focal loss is a proper loss after a bijection",
     "KK24 Prop. 4, Eq. (1), App. A.4",
     r"For $\gamma > 0$ multiclass focal loss 'can be deconstructed into a composition of a bijective function' of the simplex, "
     r"$\hat p_j = w(q_j)/\sum_k w(q_k)$ with the $w = -1/L'$ of Eq. (1), 'and a proper loss'.",
@@ -32,7 +33,7 @@ quoted(
         r"prediction is strictly proper. Classes with $p_i = 0$ have $q_i = 0$, and a face carries the map of its own classes.",
     ),
     formal=formal("exact", "kk24_prop4", "kk24_prop4_printed"),
-    headline="many classes: a proper loss after a bijection",
+    in_readme=True,
 )
 
 
@@ -53,6 +54,7 @@ def bijection_steps() -> tuple[Step, ...]:
 
 quoted(
     "kk24.prop4_inverse_is_minimiser",
+    "The map leads from focal minimisers back to the true probabilities",
     "KK24 section 3.3, after Charoenphakdee et al. (2021)",
     r"'The derived focal calibration map is observed to equal with the transformation that maps the outputs from focal "
     r"minimizers to the true class probabilities.'",
@@ -66,6 +68,7 @@ quoted(
 
 quoted(
     "kk24.prop4_bijection",
+    "The multiclass map is a bijection of the simplex",
     "KK24 App. A.4, proof",
     # the chapter says what the binary reasoning leaves out
     r"'Based on the same reasoning as for binary case, we can see that $\hat p(q)$ is a bijection' ($\gamma > 0$): $w$ increases. "
@@ -77,6 +80,7 @@ quoted(
 
 @ours(
     "kk24.prop4_negative",
+    "For gamma between -1 and 0 the multiclass map stays a bijection",
     "KK24 Prop. 4, for negative gamma (section 5.1)",
     r"For $-1 < \gamma < 0$, where $w$ is not monotone, the map is still a bijection of the simplex.",
     not_formalised="tried; it needs more than the lemmas at hand, Hadamard's theorem first of all",
@@ -152,9 +156,11 @@ def jacobian_steps() -> tuple[Step, ...]:
 
 @quoted(
     "kk24.prop4_inflection",
+    "The function 1/L' is concave on the whole range",
     "KK24 Prop. 5, App. A.5, proof, statement 2",
     r"'The function $f(q)$', $1/L'(q)$, 'is concave on the whole range $\forall q \in (0, 1)$'.",
     chapter="06_confidence",
+    instead="convex at first, then concave",
 )
 def prop4_inflection() -> Evidence:
     """f = -w is convex near 0 and concave near 1, so neither f nor -f is concave on (0, 1): the sign does not matter."""
@@ -176,6 +182,7 @@ def prop4_inflection() -> Evidence:
 
 ours(
     "kk24.prop4_inflection_corrected",
+    "The function 1/L' is convex up to one point, then concave",
     "KK24 Prop. 5, App. A.5, corrected",
     r"For every $\gamma > 0$, $f = -w$ is convex up to one point $q_i(\gamma) < \frac16$ and concave after it.",
     lambda: derivation(

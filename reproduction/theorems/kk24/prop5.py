@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import flint
+import numpy as np
 import sympy as sp
 
+from focal_lib.theory.confidence import confidence_change
 from focal_lib.theory.gain import confidence_threshold, critical_gamma
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, derivation, step
@@ -25,14 +27,26 @@ ours = Rows(CHAPTER, "ours")
 q = symbols.q
 
 
+MANY = 100
+
+
+def largest_fall(n: int) -> float:
+    """How far the top probability of n classes falls at most, the others equal: the largest on a grid."""
+    tops = np.linspace(1 / n, 0.5, 200)
+    probs = np.column_stack([tops, *[(1 - tops) / (n - 1)] * (n - 1)])
+    return max(-float(confidence_change(probs, gamma).min()) for gamma in np.linspace(0.05, 6, 120))
+
+
 @quoted(
     "kk24.prop5",
+    "The map never lowers the top probability",
     "KK24 Prop. 5, App. A.5",
     # 'for any gamma > 0': section 1
     r"After the map 'the $j$-th coordinate', of the predicted class, 'will be higher than or equal to all coordinates of the "
     r"initial prediction': $\hat p_j \ge \max_i q_i = q_j$, for every $n$ and 'for any $\gamma > 0$'.",
     formal=formal("exact", "kk24_prop5_refuted", "kk24_prop5_refuted_4"),
-    headline="the map never lowers the top probability",
+    in_readme=True,
+    number=lambda: f"with {MANY} classes it falls by up to {100 * largest_fall(MANY):.1f} points",
     instead="true for two and three classes; for n classes from a sharp gamma on",
 )
 def prop5() -> Evidence:
@@ -45,6 +59,7 @@ def prop5() -> Evidence:
 
 @ours(
     "kk24.prop5_large",
+    "With 100 classes the top probability can fall by over one point",
     "KK24 Prop. 5, size of the effect",
     r"With 100 classes the top probability can fall by more than one point of 100.",
     formal=formal("exact", "kk24_prop5_refuted_100"),
@@ -59,6 +74,7 @@ def prop5_large() -> Evidence:
 
 ours(
     "kk24.prop5_threshold",
+    "A top probability above the threshold tau never falls",
     "KK24 Prop. 5, corrected",
     r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
     lambda: derivation(
@@ -76,6 +92,7 @@ ours(
 
 @ours(
     "kk24.prop5_threshold_sharp",
+    "Below the threshold tau the top probability falls for some n",
     "KK24 Prop. 5, corrected",
     r"Below $\tau(\gamma)$, $\gamma > 0$, it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
     formal=formal("exact", "kk24_prop5_tau_sharp"),
@@ -106,6 +123,7 @@ def prop5_threshold_sharp() -> Evidence:
 
 paraphrased(
     "kk24.prop5_two_classes",
+    "Two classes: the map never lowers the top probability",
     "KK24 Prop. 5, the case n = 2",
     # Prop. 5 as printed, at n = 2; the shape of the curve: section 3.2
     r"For $n = 2$ and $\gamma > 0$ the probability of the predicted class never becomes lower.",
@@ -121,6 +139,7 @@ paraphrased(
 
 quoted(
     "kk24.prop5_sublemma",
+    "A concave function with f(0) = 0 lies above its chords from 0",
     "KK24 App. A.5, statement 1",
     r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
     r"$f(\lambda x) \ge \lambda f(x)$.'",
@@ -146,6 +165,7 @@ def sublemma_step(at_zero: int = 0) -> Step:
 
 quoted(
     "kk24.prop5_positive",
+    "The function in the proof is positive by monotonicity",
     "KK24 App. A.5, proof",
     r"'Moreover $f(q_k) > 0$ due to monotonicity.'",
     lambda: Unchecked(
@@ -156,6 +176,7 @@ quoted(
 
 ours(
     "kk24.prop5_positive_corrected",
+    "The function in the proof, 1/L', is negative",
     "KK24 App. A.5, corrected",
     r"For $\gamma \ge 0$ $f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
     lambda: derivation(gain.positive_step(), remark=r"$f = -q/g$."),
@@ -165,6 +186,7 @@ ours(
 
 paraphrased(
     "kk24.prop5_dominates",
+    "The term with a power of 1 - q dominates the derivative",
     "KK24 App. A.5, proof",
     # the exponent is damaged here and legible in the display before, where the sign of L''/L'^2 is not
     r"The term with a power of $1-q$ in $f' = (1/L')'$, 'which is monotonically decreasing, will dominate other terms'.",
@@ -177,6 +199,7 @@ paraphrased(
 
 @ours(
     "kk24.prop5_near_uniform",
+    "Near the uniform distribution the number of classes decides whether confidence falls",
     "KK24 Prop. 5, corrected",
     r"For $\gamma > 0$, next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
     formal=formal("exact", "kk24_prop5_near_uniform"),
@@ -205,10 +228,12 @@ def prop5_near_uniform() -> Evidence:
 
 @quoted(
     "kk24.fig5_others_fall",
+    "Three classes: the highest probability rises and all others fall",
     "KK24 section 3.3 on Fig. 5",
     r"'The predicted distribution becomes sharper, meaning that the highest predicted probability becomes higher while all "
     r"others - become lower' ($n = 3$).",
     chapter="05_simplex",
+    instead="only the lowest must fall",
 )
 def fig5_others_fall() -> Evidence:
     """The second class rises, too."""
@@ -220,6 +245,7 @@ def fig5_others_fall() -> Evidence:
 
 ours(
     "kk24.fig5_lowest_falls",
+    "Three classes: the lowest probability falls",
     "KK24 section 3.3 on Fig. 5, corrected",
     r"For $n = 3$ and $\gamma > 0$ the lowest probability becomes lower, unless it is 0 or $\frac13$.",
     lambda: confidence.sharper_proof(),
@@ -230,6 +256,7 @@ ours(
 
 @ours(
     "kk24.prop5_n_fails",
+    "Four or more classes: below a critical gamma confidence can fall",
     "KK24 Prop. 5, corrected for each n",
     r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
     formal=formal("exact", "kk24_prop5_gamma_star", "kk24_prop5_n_fails"),
@@ -248,6 +275,7 @@ def prop5_n_fails() -> Evidence:
 
 @ours(
     "kk24.prop5_n_holds",
+    "Four or more classes: from the critical gamma on confidence never falls",
     "KK24 Prop. 5, corrected for each n",
     r"For $n \ge 4$ and $\gamma \ge \gamma^*(\frac{1}{n-1})$ confidence never falls.",
     formal=formal("exact", "kk24_prop5_gamma_star"),
@@ -261,6 +289,7 @@ def prop5_n_holds() -> Evidence:
 
 paraphrased(
     "kk24.prop5_three_classes",
+    "Three classes: the map never lowers the top probability",
     "KK24 Prop. 5, the case n = 3; section 3.3 on Fig. 5",
     r"For $n = 3$ the highest predicted probability never becomes lower, for any $\gamma > 0$.",
     lambda: confidence.confidence_proof(),
@@ -269,6 +298,7 @@ paraphrased(
 
 reading(
     "kk24.sharper_gamma",
+    "Three classes: a higher gamma makes the map sharper",
     "KK24 section 3.3 on Fig. 5",
     r"'Moreover, the higher $\gamma$ is, the sharper the effect becomes.' (Taken as: for three classes, as in the figure, the highest "
     r"probability of the map never falls as $\gamma$ grows, and the lowest falls unless it is 0 or $\frac13$.)",
@@ -278,6 +308,7 @@ reading(
 
 @ours(
     "kk24.sharper_gamma_n",
+    "Four or more classes: a higher gamma is always sharper from some gamma on",
     "KK24 section 3.3, carried to more classes",
     r"With $n \ge 4$ classes the highest probability never falls as $\gamma$ grows, at any point of the simplex from $\gamma^\circ = "
     r"-\frac{1}{\log(1-p_0)} - \frac{1}{b(p_0)} > 0$ on, $p_0 = \frac{1}{n-1}$; below it there are points where a higher $\gamma$ is less sharp.",

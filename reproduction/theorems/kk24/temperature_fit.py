@@ -65,6 +65,7 @@ def _as_line(found: All) -> str:
 
 reading(
     "kk24.fig2_line",
+    "Two classes: the closest temperature follows 1/T = 0.95 gamma + 0.85",
     "KK24 section 3.2, Fig. 2 left",
     r"The closest temperature to the binary map follows 'the linear fit $\frac1T \approx 0.95\cdot\gamma + 0.85$'. (Taken as: within 0.01 and 0.03 of least squares "
     r"for $\gamma$ up to 7. The range is not printed, and the line depends on it.)",
@@ -74,6 +75,7 @@ reading(
 
 @ours(
     "kk24.fig2_line_range",
+    "Fitted up to gamma 10 the binary line is another one",
     "KK24 section 3.2, over the range that section 3.3 prints",
     r"Fitted for $\gamma$ up to 10, the range printed for three classes, the binary line is about $\frac1T = 0.96\gamma + 0.80$, not "
     r"$0.95\gamma + 0.85$.",
@@ -98,9 +100,10 @@ def fig2_line_range() -> Evidence:
 
 @paraphrased(
     "kk24.fig2_error",
+    "Two classes: the closest temperature errs by less than one thousandth",
     "KK24 Fig. 2, section 3.2",
     r"The largest error of the closest temperature is below $10^{-3}$ (binary).",
-    headline="closest temperature, error below 0.001",
+    in_readme=True,
     instead=lambda found: f"up to {found.measured:.4f}",
 )
 def fig2_error() -> Evidence:
@@ -111,6 +114,7 @@ def fig2_error() -> Evidence:
 
 @ours(
     "kk24.fig2_error_corrected",
+    "Two classes: the largest error slightly exceeds one thousandth, near gamma 0.4",
     "KK24 section 3.2, corrected",
     r"The largest error is below $1.3\cdot10^{-3}$, reached near $\gamma = 0.4$.",
     corrects="kk24.fig2_error",
@@ -123,9 +127,11 @@ def fig2_error_corrected() -> Evidence:
 
 @paraphrased(
     "kk24.fig2_caption",
+    "Two classes: gamma 0.5 and 3 match T = 0.76 and 0.36",
     "KK24 Fig. 2 right, caption",
     r"The closest temperatures for $\gamma = 0.5$ and $3$ are $T = 0.76$ and $0.36$.",
     formal=formal("equivalent", "kk24_not_closest", "kk24_section32_numbers", "gamma_c_value"),
+    instead="both come from the fitted line",
 )
 def fig2_caption() -> Evidence:
     """T = 0.36 is not even between the bounds of Prop. 3 at gamma = 3: beta stays above 1/0.36."""
@@ -142,6 +148,7 @@ def fig2_caption() -> Evidence:
 
 ours(
     "kk24.fig2_caption_corrected",
+    "T = 0.76 and 0.36 lie on the printed line, gamma 0.5 and 2",
     "KK24 Fig. 2 right, corrected",
     r"0.76 and 0.36 are the printed line $1/(0.95\gamma+0.85)$ at $\gamma = 0.5$ and $\gamma = 2$.",
     lambda: All(
@@ -155,15 +162,17 @@ ours(
 
 reading(
     "kk24.fig6_line",
+    "Three classes: the closest temperature follows 1/T = 0.64 gamma + 0.91",
     "KK24 Fig. 6, left, section 3.3",
     r"For three classes the line 'could be approximated with a function $\frac1T \approx 0.64\cdot\gamma + 0.91$'. (Taken as: within 0.01 "
     r"and 0.03 of least squares; $\gamma$ up to 10, logits in $(-5, 5)$, as printed.)",
     lambda: _line_measured(line(3, PAPER_CUBE), {"slope": 0.64, "intercept of three classes": 0.91}),
-    headline="three classes: 1/T = 0.64 gamma + 0.91",
+    in_readme=True,
 )
 
 paraphrased(
     "kk24.fig6_error",
+    "Three classes: the error of the closest temperature reaches 8 points",
     "KK24 section 3.3, Fig. 6 right",
     r"For three classes the error of the closest temperature rises to 8 % at $\gamma = 9$ (logits in $(-5, 5)$).",
     lambda: Measurement(r"largest error at $\gamma = 9$", "8 %", fits(3, PAPER_CUBE)[9.0].error, 0.08, 0.005),
@@ -171,14 +180,17 @@ paraphrased(
 
 paraphrased(
     "kk24.fig5_caption",
+    "Three classes: gamma 1 and 3 match T = 0.81 and 0.46",
     "KK24 Fig. 5, caption",
     r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
     lambda: _temperatures_measured({1.0: 0.81, 3.0: 0.46}, 0.01),
     chapter="05_simplex",
+    instead="these belong to smaller gamma",
 )
 
 ours(
     "kk24.fig5_caption_corrected",
+    "Three classes: T = 0.81 and 0.46 belong to gamma 0.5 and 2",
     "KK24 Fig. 5, corrected",
     r"0.81 and 0.46 are the closest temperatures at $\gamma = 0.5$ and $2$.",
     lambda: _temperatures_measured({0.5: 0.81, 2.0: 0.46}, 0.006),
@@ -189,6 +201,7 @@ ours(
 
 @quoted(
     "kk24.temperature_below_one",
+    "The closest temperature is below one and falls as gamma grows",
     "KK24 section 3.3, Fig. 6 left",
     r"'For all positive $\gamma$, the temperature is lower than one'; 'moreover, lower temperature, which means higher sharpness, "
     r"corresponds to higher $\gamma$' (the closest one, three classes, logits in $(-5, 5)$, $\gamma \le 10$).",
@@ -210,6 +223,7 @@ def temperature_below_one() -> Evidence:
 
 @reading(
     "kk24.typical_temperature",
+    "For common gamma the map resembles a temperature of 0.4 to 0.5",
     "KK24 section 4.1",
     r"The map 'is close to temperature scaling with a temperature of about 0.4-0.5 for commonly used $\gamma$ parameters'. (Taken as: to one "
     r"digit, for the $\gamma = 2$ and $3$ that section 2 names as recommended, with the three classes of section 3.3.)",
@@ -225,6 +239,7 @@ def typical_temperature() -> Evidence:
 
 @ours(
     "kk24.typical_temperature_classes",
+    "The closest temperature depends on the number of classes",
     "KK24 section 4.1, for other numbers of classes",
     r"It depends on the number of classes: at $\gamma = 2$ and $3$ the closest temperature is 0.37 and 0.28 for two, 0.66 and 0.57 for ten, "
     r"as many as CIFAR-10 has (over the whole simplex).",
@@ -240,20 +255,23 @@ def typical_temperature_classes() -> Evidence:
 
 reading(
     "kk24.four_line",
+    "Four classes: the closest temperature follows 1/T = 0.47 gamma + 0.85",
     "KK24 section 3.3",
     r"For four classes 'a similar linear dependency trend: $\frac1T \approx 0.47\cdot\gamma + 0.85$'. (Taken as: within 0.01 and "
     r"0.03, logits as for three classes, $\gamma$ up to 10.)",
     lambda: _line_measured(line(4, PAPER_CUBE), {"slope": 0.47, "intercept of four classes": 0.85}),
-    headline="four classes: 1/T = 0.47 gamma + 0.85",
+    in_readme=True,
     instead=_as_line,
 )
 
 
 @reading(
     "kk24.four_error",
+    "Four classes: the closest temperature errs by up to 8 points",
     "KK24 section 3.3",
     r"For four classes a 'similar maximum approximation error of up to 8 % on probability scale for larger $\gamma$ as in' "
     r"three. (Taken as: below 8.5 %, logits as for three classes, $\gamma$ up to 10.)",
+    instead="the error is larger",
 )
 def four_error() -> Evidence:
     """The error is above 8 % from gamma = 3 on."""
@@ -263,10 +281,12 @@ def four_error() -> Evidence:
 
 @reading(
     "kk24.fig7_corners",
+    "Map and closest temperature differ most near the corners of the simplex",
     "KK24 section 3.3, Fig. 7",
     r"'The highest difference between these two transformations could be seen near the corners' of the simplex, between map and closest "
     rf"temperature, $\gamma = 0.5$ and $3$. (Taken as: where it is highest the top probability is above {NEAR_CORNER:g}, our threshold; of several such "
     r"points the one nearest to a corner. Logits as for the lines of three classes.)",
+    instead="most at less confident predictions",
 )
 def fig7_corners() -> Evidence:
     """The top probability where the deviation is largest; at a temperature that makes it least two hills are as high."""
@@ -299,6 +319,7 @@ def tops_where_largest(gamma: float, inverse_temperature: float) -> list[float]:
 
 @reading(
     "kk24.accuracy_unchanged",
+    "Focal temperature scaling never changes accuracy",
     "KK24 section 6",
     # the gamma of calibration are those of section 5.1, -0.5 and -0.25 among them
     r"Focal temperature scaling keeps 'the accuracy unchanged by design'. (Taken as: for every $T > 0$ and $\gamma \ge -1$ "

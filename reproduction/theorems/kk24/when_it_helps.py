@@ -14,6 +14,7 @@ gamma, q = symbols.gamma, symbols.q
 
 @ours(
     "kk24.helps_below_twice",
+    "The gap shrinks exactly if the map adds less than twice it",
     "KK24 section 4, taken further",
     r"Let the map of a focal network's outputs be overconfident by $G > 0$ (mean confidence minus accuracy), and let the map add $D > 0$ to mean "
     r"confidence. Then the network itself is overconfident by $G - D$, and $|G - D| < G$ exactly if $D < 2G$; $D = G$ is best.",
@@ -32,6 +33,7 @@ def helps_below_twice() -> Evidence:
 
 @ours(
     "kk24.faster_where_sure",
+    "Where a network is sure, focal loss trains the mapped network faster",
     "KK24 section 4, taken further",
     r"Two classes, one sample of class 1, its logit $m$ trained by gradient descent on focal loss. The logit $M$ of the map, $P = \sigma(M)$, obeys "
     r"$\frac{dM}{dt} = r\,(1-P)$, and $r \to 1 + \gamma$ as $m \to \infty$. With cross-entropy $r = 1$: where a network is sure, focal loss trains the mapped "

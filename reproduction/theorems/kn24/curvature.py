@@ -50,6 +50,7 @@ def _ball(expression: sp.Expr, point: str, gamma: int) -> flint.arb:
 
 ours(
     "kn24.curvature_probability_low",
+    "For gamma up to 1 focal loss is more curved in the probability",
     "KN24 on curvature, of the loss itself as a function of p",
     r"For $0 < \gamma \le 1$ the second derivative of focal loss in $p$ is larger than that of cross-entropy for every $p$: $p^2L'' > 1$.",
     lambda: derivation(
@@ -66,6 +67,7 @@ ours(
 
 @ours(
     "kn24.curvature_probability_high",
+    "For gamma above 1 focal loss is less curved for confident samples",
     "KN24 on curvature, of the loss itself as a function of p",
     r"For every $\gamma > 1$ the second derivative of focal loss in $p$ is smaller than that of cross-entropy exactly above one point, "
     r"0.7905 for $\gamma = 2$, 0.6231 for 3, 0.4500 for 5.",
@@ -106,6 +108,7 @@ def _crossings(ratio: sp.Expr, points: dict[int, str]) -> Step:
 
 @ours(
     "kn24.curvature_logit_larger",
+    "In the logit focal curvature can be over twice cross-entropy's",
     "KN24 on curvature, of the loss itself as a function of the true class' logit",
     r"In the logit of the true class the second derivative of focal loss can be more than twice that of cross-entropy: $\gamma = 2$, "
     r"$p = 0.27$.",
@@ -119,6 +122,7 @@ def curvature_logit_larger() -> Evidence:
 
 @ours(
     "kn24.curvature_logit_high",
+    "In the logit focal loss is more curved only between two points",
     "KN24 on curvature, of the loss itself as a function of the true class' logit",
     r"In the logit of the true class, for every $\gamma > 0$, the second derivative of focal loss is larger than that of cross-entropy "
     r"exactly between two points, and smaller for every more confident sample: above 0.7147 for $\gamma = 1$, 0.6275 for 2, 0.5624 for 3, "
@@ -168,6 +172,7 @@ def curvature_logit_high() -> Evidence:
 
 @ours(
     "kn24.logit_convex_corrected",
+    "In the logit focal loss is concave for improbable true classes",
     "KN24 on curvature, of the loss itself as a function of the true class' logit",
     r"For every $\gamma > 0$ focal loss is concave in the logit of the true class for small enough $p$, where cross-entropy is convex.",
 )
@@ -193,12 +198,13 @@ def logit_convex_corrected() -> Evidence:
 
 quoted(
     "kn24.theorem1",
+    "Focal loss reduces the curvature of the loss surface",
     "KN24 Abstract, Theorem 1, Corollaries 1 and 2",
     r"'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model.'",
     lambda: Unchecked(
         "the text at hand has lost the formulas of Theorem 1, Corollaries 1 and 2 and Theorem 2; the pointwise claims of this page "
         "are what can be said of the loss itself"
     ),
-    headline="focal loss reduces the curvature of the loss surface",
+    in_readme=True,
     instead="of the loss itself, in the logit: for confident samples",
 )

@@ -30,6 +30,7 @@ r = sp.Symbol("r", positive=True)  # 1 - q
 
 quoted(
     "kn24.lemma1",
+    "Focal loss is related to cross-entropy and conditional entropy",
     "KN24 Lemma 1",
     r"'For $\gamma \ge 0$, we have' a relation, lost from the text at hand, 'where' $\mathcal{L}_{CE} = -\sum_y q(y\mid x)\ln p(y\mid x; \theta)$ "
     r"'is the cross-entropy loss and $\mathcal{H}(y\mid x, \theta)$ is the conditional entropy'.",
@@ -40,6 +41,7 @@ quoted(
 
 ours(
     "kn24.lemma1_reading",
+    "Read as M20's bound, Lemma 1 is true",
     "KN24 Lemma 1, under the reading that it is the bound of M20 App. H",
     r"Under this reading Lemma 1 is true: for $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$.",
     lambda: Derivation(entropy_bound.entropy_bound_steps()),
@@ -48,6 +50,7 @@ ours(
 
 quoted(
     "kn24.fig1_coincide",
+    "Focal loss coincides with cross-entropy at gamma 1",
     "KN24 Fig. 1",
     r"'Focal loss coincides with cross-entropy when $\gamma = 1$.'",
     lambda: Unchecked(LOST),
@@ -67,6 +70,7 @@ def factor_steps() -> tuple[Step, ...]:
 
 ours(
     "kn24.fig1_coincide_corrected",
+    "Focal loss coincides with cross-entropy exactly at gamma 0",
     "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
     r"The loss $-(1-p)^\gamma\log p$ coincides with cross-entropy exactly when $\gamma = 0$.",
     lambda: Derivation(factor_steps()),
@@ -76,6 +80,7 @@ ours(
 
 @ours(
     "kn24.fig1_other_exponent",
+    "With exponent gamma - 1 the caption would be mostly right",
     "KN24 Fig. 1, read with an exponent of gamma - 1",
     r"Were the loss $-(1-p)^{\gamma-1}\log p$, the first two sentences of the caption would be right: it is cross-entropy at $\gamma = 1$, "
     r"and for $0 < \gamma < 1$ its gradient diverges as $p \to 1$. (The third, for $\gamma \ge 1$, would not be at $\gamma = 1$, where the two are equal.)",
@@ -97,6 +102,7 @@ def fig1_other_exponent() -> Evidence:
 
 quoted(
     "kn24.fig1_loss_smaller",
+    "For gamma from 1 on, confident samples have the smaller loss",
     "KN24 Fig. 1",
     r"'When $\gamma \ge 1$, the' 'loss for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
     lambda: Unchecked(SMALLER),
@@ -104,6 +110,7 @@ quoted(
 
 ours(
     "kn24.fig1_loss_smaller_reading",
+    "Focal loss is below cross-entropy for every gamma above 0",
     "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
     r"For every $\gamma > 0$ and $0 < p < 1$ the loss $-(1-p)^\gamma\log p$ is smaller than cross-entropy. (With the exponent "
     r"$\gamma - 1$ it would be so for $\gamma > 1$, and equal at $\gamma = 1$.)",
@@ -127,6 +134,7 @@ def gradient_ratio_steps() -> tuple[Step, ...]:
 
 quoted(
     "kn24.fig1_gradient_smaller",
+    "For gamma from 1 on, confident samples have the smaller gradient",
     "KN24 Fig. 1",
     r"'When $\gamma \ge 1$, the gradient' 'for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
     lambda: Unchecked(SMALLER),
@@ -134,6 +142,7 @@ quoted(
 
 ours(
     "kn24.fig1_gradient_where",
+    "The focal gradient is smaller exactly above a threshold below one half",
     "KN24 Fig. 1, read with Lin et al.'s exponent gamma, how close to 1",
     r"For every $\gamma > 0$ the gradient of $-(1-p)^\gamma\log p$ is smaller than that of cross-entropy for $p > \tau(\gamma)$, where $\tau < \frac12$, and larger for "
     r"$0 < p < \tau(\gamma)$.",
@@ -143,16 +152,18 @@ ours(
 
 quoted(
     "kn24.fig1_gradient_diverges",
+    "For gamma below 1 the gradient does not converge",
     "KN24 Fig. 1",
     r"'For $0 < \gamma < 1$, as shown in the right figure, the gradient does not converge' (as $p \to 1$).",
     lambda: Unchecked(LOST),
-    headline="for gamma < 1 the gradient does not converge",
+    in_readme=True,
     instead="the loss is not legible: true with the exponent gamma - 1; with gamma the second derivative diverges",
 )
 
 
 @ours(
     "kn24.fig1_curvature_diverges",
+    "For gamma below 1 the curvature diverges, the gradient tends to 0",
     "KN24 Fig. 1, read with Lin et al.'s exponent gamma",
     r"With the loss $-(1-p)^\gamma\log p$, $0 < \gamma < 1$, the gradient tends to 0 as $p \to 1$; the second derivative diverges, like $\gamma(1+\gamma)(1-p)^{\gamma-1}$.",
 )

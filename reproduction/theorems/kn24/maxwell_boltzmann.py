@@ -20,6 +20,7 @@ SOLUTION = "0.7"  # of the focal loss with gamma = 1
 
 quoted(
     "kn24.theorem2",
+    "Theorem 2, of which only the name could be read",
     "KN24 Theorem 2",
     r"'Theorem 2', of which the text at hand has the name alone, in its list 'Theorems & Definitions'.",
     lambda: Unchecked(
@@ -30,6 +31,7 @@ quoted(
 
 quoted(
     "kn24.maxwell_boltzmann",
+    "Focal loss is entropy-constrained optimisation with a Maxwell-Boltzmann posterior",
     "KN24, summary of its page (TL;DR), in the third person",
     r"It 'shows that focal loss effectively reduces loss-surface curvature and frames this as an entropy-constrained "
     r"optimization problem linked to a Maxwell–Boltzmann posterior'.",
@@ -43,6 +45,7 @@ quoted(
 
 paraphrased(
     "kn24.pac_bayes",
+    "The link to a posterior has PAC-Bayes support",
     "KN24, summary of its page (TL;DR), in the third person",
     r"The link to a posterior has 'support from a PAC-Bayes perspective'.",
     lambda: Unchecked(
@@ -94,6 +97,7 @@ def gibbs_steps() -> tuple[Step, ...]:
 
 ours(
     "kn24.gibbs",
+    "A linear PAC-Bayes bound is least for the Gibbs posterior",
     "KN24 summary (TL;DR), what is known of its words",
     r"For losses $L_i$ of finitely many parameters, a prior $\pi_i > 0$ and $\beta > 0$ the right side of a PAC-Bayes "
     r"bound that is linear in both, $\sum_i\rho_iL_i + \frac1\beta \mathrm{KL}(\rho\Vert\pi)$, is least for exactly "
@@ -116,6 +120,7 @@ def bound_slope() -> sp.Expr:
 
 @ours(
     "kn24.entropy_constrained",
+    "The entropy-constrained problem has another solution than focal loss",
     "KN24 summary (TL;DR), of the bound that Lemma 1 most likely is",
     r"With $\gamma$ as its multiplier the entropy-constrained problem whose Lagrangian is that bound has another solution than "
     r"focal loss: for two classes, $\gamma = 1$ and the $p$ for which focal loss is "

@@ -17,6 +17,7 @@ ours = Rows(CHAPTER, "ours")
 
 @ours(
     "l25.proper_after_map",
+    "FCL is strictly proper after a map",
     "L25 Def. 3.1, by KK24's way of Prop. 4",
     r"FCL is strictly proper after a map, for every $\gamma, \lambda \ge 0$ and true probabilities $p$ inside the simplex: where it predicts $q$, "
     r"$p_i = q_i\,\frac{2\lambda q_i + \bar g}{2\lambda q_i + g(q_i)}$ with $\bar g = \sum_j v_j g(q_j) / \sum_j v_j$, $v_j = q_j / (2\lambda q_j + g(q_j))$.",
@@ -72,6 +73,7 @@ def multiplier_step(c: sp.Symbol, excess: int = 0) -> Step:
 
 @ours(
     "l25.l1_after_map",
+    "Focal loss plus an absolute distance is proper after a map",
     "L25 App. A.15, its L1, by KK24's way of Prop. 4",
     r"Focal loss plus $\lambda\lVert q - e_y\rVert_1$ is strictly proper after a map, for every $\gamma, \lambda \ge 0$ and true probabilities $p$ "
     r"inside the simplex: where it predicts $q$, $p_i = v_i / \sum_j v_j$ with $v_j = q_j / (2\lambda q_j + g(q_j))$. The distance alone is not proper: its "

@@ -73,6 +73,7 @@ def order_steps() -> tuple[Step, ...]:
 
 paraphrased(
     "l25.order_preserving",
+    "FCL's minimiser keeps the order of the classes",
     "L25 Thm. A.2, section 4.2",
     r"FCL 'satisfies the Strictly Order-Preserving Property': $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
     lambda: Derivation(
@@ -81,11 +82,12 @@ paraphrased(
         r"positive: the values differ, against stationarity. This holds for every $\gamma, \lambda \ge 0$.",
     ),
     formal=formal("exact", "l25_order_preserving"),
-    headline="keeps the order of the classes",
+    in_readme=True,
 )
 
 quoted(
     "l25.a4",
+    "A strictly convex plus a convex function is strictly convex",
     "L25 Thm. A.1 (App. A.4)",
     r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
     lambda: derivation(defect_step()),
@@ -111,6 +113,7 @@ def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
 
 @quoted(
     "l25.a7",
+    "The Brier score is a strictly proper scoring rule",
     "L25 App. A.7",
     r"'The mean squared norm', $\lVert q - e_y\rVert^2$ (Brier score), 'is a strictly proper scoring rule for both binary and "
     r"multiclass classification'.",
@@ -131,6 +134,7 @@ def a7() -> Evidence:
 
 quoted(
     "l25.a8",
+    "FCL is strictly proper exactly under two conditions",
     "L25 section 4.3, App. A.8",
     r"'The Focal Calibration Loss is strictly proper if and only if' two conditions hold that 'and' joins and the text at hand has "
     r"lost.",
@@ -143,6 +147,7 @@ quoted(
 
 @ours(
     "l25.a8_reading",
+    "FCL is not proper for any gamma above 0",
     "L25 section 4.3, App. A.8, under any reading",
     r"For no $\gamma > 0$, and whatever $\lambda$, is FCL proper, so it is not strictly proper either. (Case 2 of the proof is where 'FCL reduces "
     r"to the focal loss': were the conditions $\lambda > 0$ and $\gamma \ge 0$, or any others that leave a $\gamma > 0$, the sentence would be false.)",
@@ -180,15 +185,18 @@ def cross_entropy_steps() -> tuple[Step, ...]:
 
 reading(
     "l25.a8_zero",
+    "Cross-entropy is proper but not strictly proper",
     "L25 App. A.8, case 2",
     r"In case 2 the loss 'reduces to the cross-entropy loss, which is proper but not strictly proper without additional "
     r"regularization'. (The conditions are lost; taken as: $\lambda = \gamma = 0$.)",
     lambda: Disproof(Derivation(cross_entropy_steps())),
     formal=formal("exact", "log_loss_strictly_proper", "l25_gamma_0_strictly_proper"),
+    instead="it is strictly proper",
 )
 
 ours(
     "l25.a8_when",
+    "FCL's minimiser is the truth exactly where g is equal",
     "L25 App. A.3, corrected; App. A.8",
     r"For $\gamma > 0$ the minimiser of FCL is $p$ exactly where $g(p_i, \gamma)$ is the same for every class with $p_i > 0$, whatever "
     r"$\lambda$.",
@@ -210,6 +218,7 @@ ours(
 
 ours(
     "l25.a8_cross_entropy",
+    "Without the square FCL is strictly proper exactly at gamma 0",
     "L25 App. A.8, corrected",
     r"With $\lambda = 0$ FCL is strictly proper if and only if $\gamma = 0$.",
     lambda: derivation(
@@ -224,6 +233,7 @@ ours(
 
 quoted(
     "l25.focal_improper",
+    "Focal loss is not a proper scoring rule",
     "L25 sections 1 and 3.1",
     r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
     lambda: derivation(
@@ -238,6 +248,7 @@ quoted(
 
 quoted(
     "l25.a3",
+    "Minimising FCL recovers the true class probabilities",
     "L25 App. A.3, its conclusion",
     r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.'",
     lambda: Counterexample(
@@ -245,13 +256,14 @@ quoted(
         _gain_gap(),
     ),
     formal=formal("equivalent", "l25_not_proper"),
-    headline="its minimiser is the truth",
+    in_readme=True,
     instead="biased, by O(1/lambda)",
 )
 
 
 @ours(
     "l25.bias",
+    "The bias of FCL's minimiser shrinks like 1/lambda",
     "L25 section 4.3, corrected",
     r"For $\gamma \ge 0$ and where every $p_i > 0$ the bias shrinks like $1/\lambda$: $q_i - p_i = \frac{g(p_i) - \frac1n\sum_j g(p_j)}{2\lambda} + O(\lambda^{-2})$.",
     formal=formal("exact", "l25_bias", "l25_minimiser_exists"),
@@ -306,6 +318,7 @@ def phi_steps() -> tuple[Step, ...]:
 
 quoted(
     "l25.a6",
+    "A function of the lemma strictly decreases and has one root",
     "L25 Lemma A.3 (App. A.6)",
     r"$\varphi$, whose formula is lost from the text at hand, 'is strictly decreasing', with limits that are lost, and 'there exists a "
     r"unique' root.",
@@ -316,6 +329,7 @@ quoted(
 
 ours(
     "l25.a6_reading",
+    "Read as the derivative of the risk, Lemma A.3 is true",
     "L25 Lemma A.3, under a reading",
     r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the lemma is true for $\gamma, \lambda > 0$ and $0 < \eta < 1$: $\varphi$ is "
     r"strictly decreasing on $(0, 1)$, tends to $\infty$ at 0 and to $-2\lambda(1-\eta)$ at 1, and has exactly one root.",
@@ -326,6 +340,7 @@ ours(
 
 @ours(
     "l25.a6_mapping",
+    "Read so, predicted and true probabilities map uniquely",
     "L25 App. A.6, after Cor. A.4, under the reading of l25.a6_reading",
     r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the sentence 'the function's monotonic decrease ensures a unique "
     r"mapping between the predicted probabilities and the true class probabilities' is true for $\gamma, \lambda > 0$: the root increases with $\eta$.",
@@ -352,6 +367,7 @@ def a6_mapping() -> Evidence:
 
 ours(
     "l25.a6_root_corrected",
+    "The root lies above the true probability: no identity",
     "L25 App. A.6, what the root is, under the reading of l25.a6_reading",
     r"The root of $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ lies above $\eta$ for every $\gamma > 0$ and $\lambda > 0$, "
     r"$0 < \eta < 1$: the mapping is unique, and not the identity.",
@@ -361,6 +377,7 @@ ours(
 
 quoted(
     "l25.a9",
+    "Focal loss is bounded in terms of KL divergence",
     "L25 Eq. (8), App. A.9",
     r"'Focal loss can be related to the KL divergence', 'giving a bound of form' that is lost from the text at hand.",
     lambda: Unchecked("the text at hand has lost the formula; l25.a9_reading proves that of M20, which it builds on"),
@@ -368,6 +385,7 @@ quoted(
 
 ours(
     "l25.a9_reading",
+    "Read as M20's bound, Eq. (8) is true",
     "L25 Eq. (8), under the reading that it is the bound of M20 App. H",
     r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
     lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
@@ -376,6 +394,7 @@ ours(
 
 ours(
     "l25.eq8_entropy",
+    "At fixed KL the bound of Eq. (8) falls with entropy",
     "L25 section 2.5, under the reading of l25.a9_reading",
     r"Under this reading, and at fixed $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
     lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step(), entropy_rate_step()),
@@ -396,6 +415,7 @@ def entropy_rate_step(weight: Any = -g) -> Step:
 
 quoted(
     "l25.higher_entropy",
+    "Focal loss often yields higher entropy and underconfidence",
     "L25 section 3.1",
     r"'Our observations in Fig. 2 suggest that focal loss often yields higher-entropy predictions, leading to underconfident outputs even "
     r"when the true probability is near 0 or 1 (i.e., for “easy” samples).'",
@@ -407,6 +427,7 @@ quoted(
 
 ours(
     "l25.higher_entropy_two_classes",
+    "Two classes: focal minimisers have higher entropy than the truth",
     "L25 section 3.1, in theory",
     r"For two classes and $\gamma > 0$ the minimiser of the focal loss has a higher entropy and a smaller top probability than every "
     r"truth but 0, $\frac12$ and 1, however near to 0 or 1.",

@@ -20,6 +20,7 @@ ours = Rows(CHAPTER, "ours")
 
 quoted(
     "l25.thm41",
+    "FCL reduces a classifier's over- and underconfidence",
     "L25 Thm. 4.1, App. A.2",
     r"'Reducing Over-/Underconfidence': of a classifier trained by minimizing FCL a relation holds 'for any $x$', whose formula is "
     r"lost from the text at hand.",
@@ -27,13 +28,14 @@ quoted(
         "the text at hand has lost the formulas of the theorem and of the definition it rests on; l25.thm41_top says what is false of "
         "the top probability, l25.thm41_norm what is true"
     ),
-    headline="less over- and underconfidence",
+    in_readme=True,
     instead="closer to the truth in Euclidean distance; the top probability can be further off",
 )
 
 
 @ours(
     "l25.thm41_top",
+    "FCL can move the top probability farther from the truth",
     "L25 Thm. 4.1, under a reading of its proof",
     r"With $q_\lambda$ the minimiser of FCL, $|\max_i q_{\lambda,i} - \max_i p_i|$ can be larger than $|\max_i q_{0,i} - \max_i p_i|$, the gap of focal "
     r"loss alone: so it is for ten classes, $\gamma = \lambda = 1$, $p = (.20, .18, .16, .14, .12, .04, \dots)$. (Were the theorem that it is not, "
@@ -61,6 +63,7 @@ def thm41_top() -> Evidence:
 
 @ours(
     "l25.thm41_norm",
+    "The distance of FCL's minimiser to the truth never grows with lambda",
     "L25 Thm. 4.1, App. A.2 step 4, made exact",
     r"The distance $\lVert q_\lambda - p\rVert_2$ never grows with $\lambda$.",
     formal=formal("exact", "l25_thm41_norm"),
@@ -88,6 +91,7 @@ def thm41_norm() -> Evidence:
 
 quoted(
     "l25.thm41_norms",
+    "The infinity norm is at most the Euclidean norm",
     "L25 App. A.2, step 2",
     r"'[T]he infinity norm is less than or equal to the Euclidean norm.' (The formula beside these words is lost; the words suffice.)",
     lambda: derivation(norms_step(), remark="The sum of squares is at least each of them, the largest, too."),
@@ -105,6 +109,7 @@ def norms_step(power: int = 2) -> Step:
 
 @ours(
     "l25.thm41_norms_reading",
+    "Read as norm inequalities, steps 1, 2 and 4 are true",
     "L25 App. A.2, steps 1, 2 and 4, under a reading",
     r"Under the reading that the lost formulas of steps 1, 2 and 4 are these, they are true: $|\max q - \max p| \le \lVert q-p\rVert_\infty \le \lVert q-p\rVert_2$, and "
     r"$\mathbb{E}\lVert q - e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$.",
@@ -127,6 +132,7 @@ def thm41_norms_reading() -> Evidence:
 
 quoted(
     "l25.overconfident_often",
+    "Focal loss often leads to overconfident predictions",
     "L25 section 1",
     r"Focal loss 'often leads to overly confident predictions'.",
     lambda: Unchecked(
@@ -139,6 +145,7 @@ quoted(
 
 @ours(
     "l25.focal_overconfident_where",
+    "Focal minimisers are overconfident only from four classes on, small gamma",
     "L25 section 1, for the minimiser of focal loss",
     r"For $\gamma \ge 0$ the minimiser of focal loss, its top probability compared with that of the truth, is overconfident only for $n \ge 4$ and $0 < \gamma < "
     r"\gamma^*(\frac{1}{n-1})$, and there at some posteriors; for two and three classes never.",

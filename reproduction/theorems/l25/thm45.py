@@ -36,6 +36,7 @@ def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) ->
 
 reading(
     "l25.thm45",
+    "For any predictor FCL gives a smaller post-processing gap",
     "L25 Thm. 4.5, App. A.14",
     r"'For any predictor and any distribution', FCL 'yields a smaller (or equal) post-processing gap than focal loss alone', where "
     r"'the post-processing gap quantifies how much a smooth recalibration function could improve a classifier's calibration under a given loss'. "
@@ -47,12 +48,13 @@ reading(
         gap_of_focal_minimiser("0.63", "0.7", 2, Fraction(1)),
     ),
     formal=formal("equivalent", "l25_thm45_refuted"),
-    headline="smaller post-processing gap",
+    in_readme=True,
     instead="of any predictor it is not; of FCL's own minimiser it is 0",
 )
 
 ours(
     "l25.thm45_corrected",
+    "Each loss has post-processing gap 0 at its own minimiser",
     "L25 Thm. 4.5, corrected",
     r"For $\gamma, \lambda \ge 0$ each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. On finitely many inputs, any post-processing of $q_\lambda$ that moves it by "
     r"$d(x)$ raises the FCL risk by at least $\lambda\,\mathbb{E}\lVert d\rVert^2$.",
@@ -82,6 +84,7 @@ def square_growth_step(power: int = 2) -> Step:
 
 quoted(
     "l25.a14_steps",
+    "Where overconfident, the square's term is negative and reduces the gap",
     "L25 App. A.14, steps 5 and 6",
     r"Where the prediction is overconfident, 'the calibration term overall is negative', where it is underconfident 'the term' of the "
     r"square 'is still negative but smaller in magnitude, ensuring that the gap is reduced'.",
@@ -92,6 +95,7 @@ quoted(
 
 ours(
     "l25.a14_square_gap",
+    "Moving a prediction towards the truth lowers the expected square",
     "L25 App. A.14, steps 3 to 6, under a reading",
     r"For a constant predictor: post-processing that moves the prediction $v$ by $d$ lowers the expected square by $-2\,d\cdot(v - p) - \lVert d\rVert^2$. That is "
     r"positive for every $d = t(p - v)$ with $0 < t < 2$ unless $v = p$, over- and underconfident alike, and at most $\lVert v-p\rVert^2$.",
@@ -129,6 +133,7 @@ def square_gap_steps(gain: Callable[[Any, Any], Any] | None = None) -> tuple[Ste
 
 quoted(
     "l25.state_of_the_art",
+    "FCL achieves state of the art in calibration and accuracy",
     "L25 Abstract, section 5, Tables 1 to 8",
     r"'Extensive evaluations on various models and datasets demonstrate that our method achieves SOTA performance in both "
     r"calibration and accuracy metrics.'",

@@ -25,17 +25,19 @@ f = (1 - q) ** g - 1 + g * q  # of Bernoulli's inequality
 
 quoted(
     "m20.app_h",
+    "Focal loss is at least cross-entropy minus gamma times entropy",
     "M20 App. H",
     r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma\,\mathrm{Entropy}(q)$.",
     lambda: Derivation(entropy_bound.entropy_bound_steps()),
     formal=formal("exact", "m20_app_h"),
-    headline="focal loss >= cross-entropy - gamma entropy",
+    in_readme=True,
     instead="for every gamma >= 0",
 )
 
 
 @quoted(
     "m20.app_h_bernoulli",
+    "Bernoulli's inequality bounds (1 - q)^gamma for gamma from 1 on",
     "M20 App. H, first step",
     r"$(1-q)^\gamma \ge 1 - \gamma q$ 'by Bernoulli's inequality $\forall\gamma \ge 1$ and $0 \le q \le 1$'.",
     formal=formal("related", "m20_app_h_bernoulli"),  # for q < 1
@@ -60,6 +62,7 @@ def bernoulli() -> Evidence:
 
 @ours(
     "m20.app_h_below_one",
+    "The entropy bound also holds for gamma below 1",
     "M20 App. H, continued below gamma = 1",
     r"The bound of App. H holds for $0 < \gamma < 1$, too, where Bernoulli's inequality, its first step, is reversed: "
     r"$(1-q)^\gamma < 1 - \gamma q$ for $0 < q < 1$.",
@@ -113,6 +116,7 @@ def hoelder_steps() -> tuple[Step, ...]:
 
 reading(
     "m20.app_h_hoelder",
+    "Hölder's inequality turns the sum into the entropy",
     "M20 App. H, third and fourth step",
     r"'By Hölder's inequality with $p = \infty$, $q = 1$': $-\gamma\,\vert\sum_ip_iq_i\log q_i\vert \ge -\gamma\max_jp_j\sum_i\vert "
     r"q_i\log q_i\vert$, and since '$\forall i\ p_i \le 1$' this is at least $\gamma\sum_iq_i\log q_i = -\gamma\,\mathrm{Entropy}(q)$. (The bars on the left, "
@@ -123,6 +127,7 @@ reading(
 
 @ours(
     "m20.app_h_sign",
+    "Without bars the second step of the proof is no equality",
     "M20 App. H, second step, as the text at hand has it",
     r"For $\gamma > 0$ and without bars, evidently lost in the text at hand, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
     r"$-\sum_i(1-\gamma q_i)\,p_i\log q_i$ by $-2\gamma\sum_ip_iq_i\log q_i \ge 0$, which is 0 only where $q_i$ is 0 or 1 for every "
@@ -153,6 +158,7 @@ def app_h_sign() -> Evidence:
 
 quoted(
     "m20.app_h_kl",
+    "Focal loss is bounded below by KL divergence and two entropies",
     "M20 App. H, last steps",
     r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
     lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
@@ -161,6 +167,7 @@ quoted(
 
 reading(
     "m20.entropy_binary",
+    "Two classes: focal solutions have higher entropy than cross-entropy's",
     "M20 App. H, Fig. 7",
     r"'In a binary classification problem (i.e. $K = 2$)', 'solutions to focal loss will always have higher entropy than that of "
     r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$ and $\gamma > 0$.)",
@@ -171,7 +178,7 @@ reading(
         entropy_bound.entropy_slope_step(),
     ),
     formal=formal("exact", "m20_entropy_binary", "kk24_map_recovers_truth", "kk24_prop4", "log_loss_strictly_proper"),
-    headline="two classes: focal solutions have higher entropy",
+    in_readme=True,
 )
 
 
@@ -185,6 +192,7 @@ def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
 
 @ours(
     "m20.entropy_many_classes",
+    "Four or more classes: a focal solution can have lower entropy",
     "M20 App. H, continued beyond its K = 2",
     r"With four classes or more a focal solution can have lower entropy than the cross-entropy solution, its $p$: at "
     r"$\gamma = \frac12$, $(0.33, 0.33, 0.33, 0.01)$ is such a solution.",
@@ -204,6 +212,7 @@ def entropy_many_classes() -> Evidence:
 
 ours(
     "m20.entropy_three_classes",
+    "Three classes: a focal solution never has lower entropy",
     "M20 App. H, the case of three classes",
     r"With three classes a focal solution never has lower entropy than the cross-entropy solution, for any $\gamma > 0$.",
     lambda: derivation(

@@ -32,12 +32,13 @@ q, g = symbols.q, symbols.g
 
 @quoted(
     "m20.prop1",
+    "The focal gradient is cross-entropy's times a factor g",
     "M20 Prop. 1, App. B Prop. 3",
     r"'For focal loss $L_f$ and cross-entropy loss $L_c$, the gradients' $\frac{\partial L_f}{\partial w} = \frac{\partial "
     r"L_c}{\partial w}\,g(q_y, \gamma)$ with "
     r"$g = (1-q)^\gamma - \gamma q(1-q)^{\gamma-1}\log q$, for the weights $w$ of the last layer.",
     formal=formal("exact", "m20_prop1"),
-    headline="the gradient is cross-entropy's times g",
+    in_readme=True,
 )
 def prop1() -> Evidence:
     """The chain rule: both losses reach w through q_y alone."""
@@ -67,9 +68,11 @@ def factor_steps() -> tuple[Step, ...]:
 
 @quoted(
     "m20.prop1_iff",
+    "The focal gradient is the smaller exactly if g is at most 1",
     "M20 Prop. 1",
     r"'Thus, $\lVert\partial_w L_f\rVert \le \lVert\partial_w L_c\rVert$ iff $g \in [0, 1]$.'",
     formal=formal("equivalent", "m20_prop1_norm", "m20_prop1_norm_fails"),
+    instead="unless cross-entropy's gradient is zero",
 )
 def prop1_iff() -> Evidence:
     """The norms have the ratio abs(g) where that of cross-entropy is not 0, and g > 0; where it is 0 both are."""
@@ -87,6 +90,7 @@ def prop1_iff() -> Evidence:
 
 paraphrased(
     "m20.k_decreasing",
+    "An auxiliary function k decreases and has the sign of g's slope",
     "M20 App. B, Eq. (9)",
     r"$k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$ decreases, from 1 at $p \to 0$ to $-(1+\gamma)$ at $p \to 1$, and "
     r"has the sign of $\partial_p g$. ($\gamma > 0$, $0 < p < 1$.)",
@@ -96,6 +100,7 @@ paraphrased(
 
 quoted(
     "m20.g_slope_decreasing",
+    "The slope of g decreases from positive to negative values",
     "M20 App. B, proof of Prop. 4",
     r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.' (Values at the ends: signs close to them.)",
     lambda: Conditional(
@@ -111,10 +116,12 @@ quoted(
         ),
     ),
     formal=formal("equivalent", "m20_slope_decreases", "m20_unimodal", "m20_slope_rises_above_1"),
+    instead="only for gamma up to 1",
 )
 
 quoted(
     "m20.g_unimodal",
+    "The factor g first rises from 1, then falls to 0",
     "M20 App. B, proof of Prop. 4",
     r"$g$ 'first monotonically increases starting from 1' (as $p \to 0$) 'and then monotonically decreases down to 0' (at $p = 1$). (For "
     r"$\gamma > 0$; at 0 $g$ is constant.)",
@@ -124,6 +131,7 @@ quoted(
 
 reading(
     "m20.threshold",
+    "The factor g is above 1 up to a threshold, below 1 after",
     "M20 section 4, on Fig. 4a",
     r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
     r"$g > 1$. (Taken as: for $0 < p < p_0$; at $p = 0$ itself $g = 1$.)",
@@ -133,6 +141,7 @@ reading(
 
 reading(
     "m20.regularises_more",
+    "Above one half, a larger gamma gives a smaller factor g",
     "M20 section 4, on Fig. 4a",
     r"'With higher values of $\gamma$, the fall in $g$ gets steeper. We would thus expect the weight regularisation effect to be "
     r"higher for models that use higher values of $\gamma$.' (Of the second sentence, taken as: for $\frac12 \le p < 1$ a larger $\gamma$ gives a smaller factor $g$.)",
@@ -146,6 +155,7 @@ reading(
 
 @reading(
     "m20.fig4a_seven",
+    "From gamma 7 on, g is nearly 0 at one half",
     "M20 section 4, on Fig. 4a",
     r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05, our threshold, from $p = \frac12$ on.)",
     formal=formal("exact", "m20_seven"),
@@ -158,6 +168,7 @@ def fig4a_seven() -> Evidence:
 
 reading(
     "m20.g_at_019",
+    "At p = 0.19 and gamma 5 the factor g is about 1",
     "M20 section 5",
     r"'$g(0.19, 5) \approx 1$.' (Taken as: within 0.05.)",
     lambda: Measurement(r"$g(0.19, 5)$", "about 1", _gain(0.19, 5), expected=1.0, tolerance=0.05),

@@ -85,6 +85,7 @@ def below_half() -> Derivation:
 
 @quoted(
     "m20.prop2_inequality",
+    "Lambert W gives the gamma for a given threshold",
     "M20 Prop. 2, App. B Prop. 4",
     r"'For $p \ge p_0$, $g(p, \gamma) \le 1$ for all' $\gamma \ge \gamma^*$, where "
     r"$\gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$, $a = 1 - p_0$, $b = p_0\log p_0$.",
@@ -95,7 +96,7 @@ def below_half() -> Derivation:
         "m20_threshold_below_half",
         "m20_prop2_gamma_star_exists",
     ),
-    headline="the gamma for a threshold, by Lambert W",
+    in_readme=True,
 )
 def prop2_inequality() -> Evidence:
     """For p0 < 1/2 by the root; for p0 >= 1/2 gamma* = 0, and there g <= 1 for every gamma."""
@@ -111,9 +112,11 @@ def prop2_inequality() -> Evidence:
 
 @quoted(
     "m20.prop2_equality",
+    "The factor g equals 1 only at that threshold and that gamma",
     "M20 Prop. 2, App. B Prop. 4, its second sentence",
     r"'Moreover, for $p \ge p_0$ and $\gamma \ge \gamma^*$, the equality $g(p, \gamma) = 1$ holds only for $p = p_0$ and $\gamma = \gamma^*$.'",
     formal=formal("equivalent", "m20_prop2", "m20_prop2_fails_from_half_on", "m20_prop2_gamma_star_exists"),
+    instead="for thresholds below one half",
 )
 def prop2_equality() -> Evidence:
     """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
@@ -146,6 +149,7 @@ def above_half_steps() -> tuple[Step, ...]:
 
 quoted(
     "m20.principal_branch",
+    "The principal branch of Lambert W yields a negative gamma",
     "M20 App. B, proof of Prop. 4",
     r"'If we consider the principal branch, the solution is' $\gamma \le \frac ab + \frac1{\log a}W_0(\cdot)$, 'which yields a "
     r"negative value for $\gamma$ that we discard.'",
@@ -162,10 +166,12 @@ quoted(
         ),
     ),
     formal=formal("related", "m20_principal_branch_negative", "m20_principal_branch_is_zero"),
+    instead="for thresholds above one half",
 )
 
 ours(
     "m20.principal_branch_corrected",
+    "Below one half the principal branch yields gamma 0, cross-entropy",
     "M20 App. B, proof of Prop. 4, corrected",
     r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
     lambda: Derivation(root_steps()),
@@ -176,6 +182,7 @@ ours(
 
 @quoted(
     "m20.rhs_minimum",
+    "The argument of Lambert W is negative, with minimum -1/e at 1/2",
     "M20 App. B, proof of Prop. 4",
     r"'The r.h.s.', $-\frac1b a^{1-a/b}\log a$, 'is always negative, with a minimum possible value of $-1/e$ that occurs at "
     r"$p_0 = 0.5$.'",
@@ -200,6 +207,7 @@ def rhs_minimum() -> Evidence:
 
 @reading(
     "m20.policy_regularise",
+    "Both sample-dependent policies regularise from one half on",
     "M20 section 5, sample-dependent gamma",
     r"'When $q_y \ge 0.5$, we want to regularise the weights'; the policies 5,3,2 and 5,3 'satisfy the above condition'. (Taken as: "
     r"$g < 1$ there.)",
@@ -217,6 +225,7 @@ def policy_regularise() -> Evidence:
 
 @ours(
     "m20.policy_accelerate_corrected",
+    "The policy 5, 3 stops accelerating well before one half",
     "M20 section 5, on its idea of accelerating the rise of q_y as long as q_y < 0.5",
     r"The policy 5,3, with its step at 0.19 as the text at hand has it, accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
     formal=formal("exact", "m20_policy_accelerates"),

@@ -13,6 +13,7 @@ GAMMA, SEEDS = 2.0, 5
 
 @claim(
     "kk24.coin_underconfident",
+    short="Trained with focal loss, one logit is less sure than its coin",
     source="KK24 section 3.1, asked of a coin",
     statement=r"One logit trained with focal loss, $\gamma = 2$, reports less than the share of heads, 0.7.",
     chapter="26_coin",

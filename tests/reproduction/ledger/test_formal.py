@@ -105,7 +105,16 @@ def test_in_an_installed_package_there_are_no_proofs(coq):
 
 def _claim(evidence, words, of_paper=True):
     fidelity = "quoted" if of_paper else "ours"
-    return Claim("kk24.new", "KK24", "x", "02_convexity", lambda: evidence, fidelity=fidelity, formal=words)
+    return Claim(
+        "kk24.new",
+        "It is said to be so",
+        "KK24",
+        "x",
+        "02_convexity",
+        lambda: evidence,
+        fidelity=fidelity,
+        formal=words,
+    )
 
 
 def test_the_verdict_is_the_kernels_where_the_evidence_agrees(coq):

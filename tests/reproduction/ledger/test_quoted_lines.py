@@ -59,7 +59,7 @@ def test_a_card_and_the_data_name_the_lines():
     assert say_lines("kk24.fig4_shapes").startswith("lines 4")
     assert " and " in say_lines("kk24.fig4_shapes")
     assert say_lines("kk24.prop3_simple") == ""
-    assert say_lines("kk24.prop2_differentiable") in page.detail([find("kk24.prop2_differentiable")]).data
+    assert say_lines("kk24.prop2_differentiable") in page.cards([find("kk24.prop2_differentiable")]).data
 
 
 @pytest.mark.skipif("FOCAL_PAPERS" not in os.environ, reason="FOCAL_PAPERS names no folder with the papers' texts")

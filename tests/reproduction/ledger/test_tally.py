@@ -35,16 +35,16 @@ def test_counts_by_weight_and_group():
         tally.tally(claims, verdicts | {"kk24.prop1": "CHECK FAILED"})
 
 
-def test_a_row_for_each_headline():
+def test_a_row_for_each_of_the_best_known():
     verdicts = {claim.id: "PROVED" for claim in ledger()}
     table = tally.readme_table(verdicts, {"kk24.prop5": "n = 2"}).splitlines()
     rows = [line for line in table if "](notebooks/" in line]
-    assert len(rows) == sum(bool(claim.headline) for claim in ledger())
+    assert len(rows) == sum(claim.in_readme for claim in ledger())
     chapter = "[6](notebooks/06_confidence.py)"
-    assert f"| KK24 Prop. 5 | the map never lowers the top probability | {chapter} | **PROVED** | n = 2 |" in table
+    assert f"| KK24 Prop. 5 | The map never lowers the top probability | {chapter} | **PROVED** | n = 2 |" in table
 
 
-def test_a_headline_of_a_page_that_is_no_chapter(monkeypatch):
+def test_a_row_of_a_page_that_is_no_chapter(monkeypatch):
     one = replace(find("kk24.prop5"), chapter="open_questions")
     monkeypatch.setattr(tally, "ledger", lambda: [one])
     assert "| [open questions](notebooks/open_questions.py) | **PROVED** |" in tally.readme_table(
@@ -73,7 +73,7 @@ def test_corrections_are_in_the_line_below_alone():
     assert not sum(row["hold"] for row in counts.values())
     ours = sum(not claim.of_paper for claim in ledger())
     assert f"This book adds {ours} statements, corrections among them" in tally.readme_table(verdicts, {})
-    assert not [claim.id for claim in ledger() if claim.headline and not claim.of_paper]
+    assert not [claim.id for claim in ledger() if claim.in_readme and not claim.of_paper]
 
 
 def test_no_line_sums_what_holds_over_weights():

@@ -29,7 +29,7 @@ def test_record_writes_verdicts_and_readme(checkout):
     assert text.endswith("\nafter\n")
     assert "\nold\n" not in text
     assert (
-        "| KK24 Prop. 5 | the map never lowers the top probability | [6](notebooks/06_confidence.py) | **REFUTED** |"
+        "| KK24 Prop. 5 | The map never lowers the top probability | [6](notebooks/06_confidence.py) | **REFUTED** |"
         in text
     )
 
