@@ -3,7 +3,7 @@
     FOCAL_COMMIT=<git rev-parse HEAD, where this copy has no history> python -m workflow.train_within 9 \\
         workflow/grids/cifar10-long-losses.yaml --runs _build/gpu/runs --home _build/gpu/home --out _build/gpu/out
 
-The page book/rerun.md says what travels, in which order the grids are trained, and what is done at home.
+results/README.md says what travels, in which order the grids are trained, and what is done at home.
 
 A call does the runs of the grid in its order until the time is up; those that are home are not done again, and those
 that an earlier call began here go on from their checkpoints. What it leaves in `out` are the runs that have finished

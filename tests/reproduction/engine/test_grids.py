@@ -220,7 +220,7 @@ def test_a_grid_of_one_visit_is_done_seed_by_seed_and_has_its_contrasts(name, si
     assert (len(seeds), len(set(seeds))) == size
     assert seeds == sorted(seeds)
     assert read_contrasts(GRIDS / f"{name}.yaml")
-    assert f"`{name}`" in (ROOT / "book" / "rerun.md").read_text()
+    assert f"`{name}`" in (ROOT / "results" / "README.md").read_text()
 
 
 def test_longer_runs_are_compared_as_the_short_ones():

@@ -69,7 +69,7 @@ def test_every_refuted_claim_has_a_correction_that_holds():
 def test_an_ece_is_named_with_its_bins():
     """Of claims about our own runs; the printed tables' are the papers'."""
     for entry in CLAIMS.values():
-        if entry.needs and re.search(r"\bECE\b", entry.statement):
+        if str(entry.needs).startswith("results/") and re.search(r"\bECE\b", entry.statement):
             assert re.search("equal width|equal mass", entry.statement), entry.id
 
 
