@@ -289,7 +289,6 @@ show(
     "kk24.many_low",
     "kk24.many_high_one",
     "kk24.prop3_example_lower",
-    "kk24.fig3_tighter",
 )
 
 # %% tags=["remove-input"]

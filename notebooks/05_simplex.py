@@ -213,7 +213,7 @@ show("kk24.fig4_minimum", "kk24.fig4_shapes", "kk24.fig4_triangle", "kk24.fig4_r
 # With class weights the minimiser, and a bound of the curvature that boosted trees need:
 
 # %% tags=["remove-input"]
-show("kk24.class_weights", "kk24.class_weights_search", "kk24.curvature_below")
+show("kk24.class_weights", "kk24.curvature_below")
 
 # %% tags=["remove-input"]
 claims_of("05_simplex")

@@ -227,7 +227,6 @@ show("kk24.sharper_gamma")
 show(
     "kk24.prop5",
     "kk24.prop5_threshold",
-    "kk24.prop5_n_holds",
     "kk24.prop5_three_classes",
     "kk24.prop4_inflection",
 )

@@ -280,7 +280,6 @@ show(
     "m20.prop2_equality",
     "m20.policy_accelerate_corrected",
     "m20.app_h",
-    "m20.app_h_below_one",
     "m20.nll_local_optimum",
 )
 

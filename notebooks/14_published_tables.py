@@ -283,7 +283,6 @@ show(
     "m20.temperatures_higher",
     "m20.temperatures_baselines",
     "m20.near_one_calibrated",
-    "m20.adaptive_brings_out",
 )
 
 # %% [markdown]
@@ -294,7 +293,6 @@ show(
 # %% tags=["remove-input"]
 show(
     "m20.gamma_order",
-    "m20.sample_wise_53_better",
     "m20.schedule_532_before",
     "m20.schedule_532_after",
     "m20.policies_on_validation",
@@ -328,7 +326,6 @@ show(
     "m20.fig8_right",
     "m20.fig8_wrong",
     "m20.fig8_cross_entropy",
-    "m20.fig8_brier",
 )
 
 # %% [markdown]
@@ -469,7 +466,6 @@ show(
     "m20.almost_all_cases",
     "m20.gamma_three_best",
     "l25.fcl_overall_lower",
-    "l25.fcl_among_lowest",
     "l25.overconfident_printed",
     "l25.table5_row_twice",
     "l25.newsgroups_moved",

@@ -24,7 +24,7 @@ gamma: float = 2.0  # of the focal loss; > 0
 import numpy as np
 
 from focal_lib import theory
-from reproduction.ledger import show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.footer import foot
 from reproduction.pages.plots.curves import line_figure
 
@@ -45,6 +45,9 @@ line_figure(theory.focal_logit(s, gamma), {rf"$\gamma = {gamma:g}$": s}, "true l
 
 # %% tags=["remove-input"]
 show("kk24.coin_underconfident")
+
+# %% tags=["remove-input"]
+claims_of("26_coin")
 
 # %% tags=["remove-input"]
 foot("26_coin", gamma=gamma)
