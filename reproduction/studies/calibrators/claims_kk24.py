@@ -14,7 +14,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.calibrators.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
 from reproduction.studies.calibrators.calibrators_compared import CALIBRATOR_CONTRASTS, FIRST_CONTRASTS
 from reproduction.studies.shared.from_runs import contrast_by_seed, measure_among, name_metric, with_remark
-from reproduction.studies.shared.recorded import load_recorded, read_small_comparison, read_table
+from reproduction.studies.shared.recorded import read_small_comparison, read_table
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
 ARCHITECTURES, CALIBRATORS = "fashion-mnist-architectures", "open-questions"
@@ -55,7 +55,7 @@ def against(method: str, metric: str = "nll") -> Measurement:
     if method == "temperature":
         remarks.append("What these networks give after either scaling was on record when this was asked of them")
     if method in PENALISED_ANEW:
-        remarks.append("Its default penalty was changed after a first record of this contrast had been seen")
+        remarks.append("That was with an earlier default penalty, as was a first record of these networks")
     return with_remark(found, ". ".join(remarks))
 
 

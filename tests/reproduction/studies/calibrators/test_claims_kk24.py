@@ -71,7 +71,7 @@ def test_what_was_changed_after_a_first_record_is_said():
     """Of the methods whose default penalty is another than on record for the small networks, and of no other."""
     for method in ("temperature", "vector", "matrix", "beta", "dirichlet", "structured"):
         remark = find(f"kk24.calibrators_{method}").evidence.remark
-        assert ("penalty was changed after" in remark) == (method in ("vector", "matrix", "dirichlet"))
+        assert ("with an earlier default penalty" in remark) == (method in ("vector", "matrix", "dirichlet"))
 
 
 def test_statements_name_the_networks():
