@@ -554,8 +554,8 @@ note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"]
 #   {glue:text}`questions-primary:+.4f`, {glue:text}`questions-said`. Of {glue:text}`questions-others` scalings with
 #   parameters for each class, {glue:text}`questions-rivals-worse-count` have a significantly (5 %, Holm) lower NLL
 #   there, and {glue:text}`questions-rivals-better-count` a higher one; on small ResNets with fewer images, and three
-#   earlier penalties, {glue:text}`questions-small-worse-count` have a lower one. On the book's grid matrix scaling's NLL is
-#   {glue:text}`questions-matrix-nll`.
+#   earlier penalties, {glue:text}`questions-small-worse-count` have a lower one. On the book's grid matrix scaling's
+#   NLL is {glue:text}`questions-matrix-nll`.
 # * On {glue:text}`questions-new-networks` other architectures its adaptive ECE differs by
 #   {glue:text}`questions-new-ece-least:+.2f` to {glue:text}`questions-new-ece-most:+.2f` points from that of a
 #   temperature, significantly lower on {glue:text}`questions-new-ece-lower`; its NLL is significantly lower on
