@@ -5,6 +5,9 @@ The contrasts were written down before they were asked of small ResNets on 4,000
 `CALIBRATOR_CONTRASTS` ask the same of the networks on all of CIFAR-10, with the seven losses that have all seeds. The
 answer for the small ones had been seen then, and so had what these networks give after either temperature scaling, but
 after none of the others. The primary contrast stands for itself, the others are corrected by Holm.
+
+The default penalties of vector and matrix scaling and of Dirichlet calibration were changed after a first record of
+`CALIBRATOR_CONTRASTS` had been seen; the record is of the new ones, that of `FIRST_CONTRASTS` of the old ones.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import pandas as pd
 
 from focal_lib.calibration.methods import METHODS, build
 from focal_lib.metrics.intervals import t_interval
-from focal_lib.metrics.scores import nll, sample_scores
+from focal_lib.metrics.scores import sample_scores
 from focal_lib.metrics.significance import t_p_value
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.store import Result
@@ -36,14 +39,12 @@ _SCALINGS = {
     "structured-matrix": "structured matrix scaling",
 }
 OTHERS = tuple(_SCALINGS)
-# those that were the defaults when the record was made: of the mean log-loss by l2, of Dirichlet calibration by 1 / 2C
-PENALTIES: dict[str, dict[str, Any]] = {"vector": {"l2": 1e-3}, "matrix": {"l2": 1e-3}, "dirichlet": {"C": 0.01}}
 LEFT_OUT = {
     "histogram": "gives a class probability 0, so its NLL may be infinite",
     "isotonic": "gives a class probability 0, so its NLL may be infinite",
     "venn-abers": "counts samples, and gives two probabilities that are merged",
     "platt": "is for two classes",
-    "ensemble-temperature": "came after the record",
+    "ensemble-temperature": "came after the contrasts were written down",
     "splines": "no library of the lock file has",
 }
 LOSSES = ("cross-entropy", *(f"focal {gamma}" for gamma in (1, 2, 3, 5, 7)), "flsd-53")  # KK24's
@@ -67,7 +68,7 @@ CALIBRATOR_CONTRASTS, FIRST_CONTRASTS = (
 def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHERS) -> pd.DataFrame:
     """Every method and focal temperature scaling, fitted on validation by NLL, judged on test: a row a score.
 
-    Vector and matrix scaling and Dirichlet calibration have the penalties of PENALTIES.
+    Each method has its defaults, as in `focal calibrate`.
 
     Returns:
         dataset, model, loss, gamma, seed; method, objective; metric, 'nll', 'brier' or 'error' (share of wrong
@@ -80,7 +81,7 @@ def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHE
         first: dict[str, np.ndarray] = {}
         for method in (FOCAL, *(name for name in methods if name != FOCAL)):
             started = time.perf_counter()
-            fit = build(method, **PENALTIES.get(method, {})).fit(result.validation.logits, result.validation.labels)
+            fit = build(method).fit(result.validation.logits, result.validation.labels)
             seconds = time.perf_counter() - started
             scores = _scores(fit.predict_proba(result.test.logits.astype(np.float64)), result.test.labels)
             first = first or scores
@@ -89,35 +90,6 @@ def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHE
                 row |= _mean(values) | _paired(values - first[metric]) | {"seconds": seconds}
                 rows.append(run_columns(result.spec) | row)
     return pd.DataFrame(rows)
-
-
-def compare_penalties(results: Iterable[Result], strengths: Sequence[float]) -> pd.DataFrame:
-    """NLL on test data after focal temperature scaling minus that after Dirichlet calibration with other penalties.
-
-    Args:
-        strengths: `C` of `DirichletCalibration`, whose penalty is the weaker the larger it is.
-
-    Returns:
-        a row a loss, mean over its runs; a column a strength.
-    """
-    rows = []
-    for result in results:
-        fitted, asked = ((part.logits.astype(np.float64), part.labels) for part in (result.validation, result.test))
-        ours = nll(build(FOCAL).fit(*fitted).predict_proba(asked[0]), asked[1])
-        others = {C: nll(build("dirichlet", C=C).fit(*fitted).predict_proba(asked[0]), asked[1]) for C in strengths}
-        rows.append({"loss": result.spec.label} | {C: ours - other for C, other in others.items()})
-    return pd.DataFrame(rows).groupby("loss", sort=False).mean()
-
-
-def lost_by_penalty(results: Iterable[Result], method: str) -> float:
-    """NLL on test data with the penalty on record minus that with the default one, mean over runs."""
-    lost = []
-    for result in results:
-        fitted, asked = ((part.logits.astype(np.float64), part.labels) for part in (result.validation, result.test))
-        fits = (build(method, **options).fit(*fitted) for options in (PENALTIES[method], {}))
-        recorded, default = (nll(fit.predict_proba(asked[0]), asked[1]) for fit in fits)
-        lost.append(recorded - default)
-    return float(np.mean(lost))
 
 
 def _scores(probs: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:

@@ -14,9 +14,7 @@ from reproduction.studies.calibrators.calibrators_compared import (
     LEFT_OUT,
     LOSSES,
     OTHERS,
-    PENALTIES,
     compare_calibrators,
-    compare_penalties,
     count_clear,
 )
 from reproduction.studies.shared.recorded import load_recorded, read_small_comparison, read_table
@@ -30,22 +28,12 @@ def compared(made_results):
 def test_scores_are_those_of_the_fitted_calibrator(compared, made_results):
     run = made_results[1]
     probs = (
-        build("vector", **PENALTIES["vector"])
-        .fit(run.validation.logits, run.validation.labels)
-        .predict_proba(run.test.logits.astype(float))
+        build("vector").fit(run.validation.logits, run.validation.labels).predict_proba(run.test.logits.astype(float))
     )
     own = compared[(compared["seed"] == 1) & (compared["method"] == "vector")].set_index("metric")["value"]
     assert own["nll"] == pytest.approx(metrics.nll(probs, run.test.labels))
     assert own["brier"] == pytest.approx(metrics.brier(probs, run.test.labels))
     assert own["error"] == pytest.approx((probs.argmax(-1) != run.test.labels).mean())
-
-
-def test_penalties_are_compared_by_the_same_score(made_results):
-    runs = made_results[:2]
-    found = compare_penalties(runs, (0.01, 1.0))
-    expected = compare_calibrators(runs, ("dirichlet",)).query("method == 'dirichlet' and metric == 'nll'")
-    assert found.loc["cross-entropy", 0.01] == pytest.approx(-expected["difference"].mean())  # by default
-    assert found.loc["cross-entropy", 1.0] != found.loc["cross-entropy", 0.01]
 
 
 def test_differences_are_to_focal_temperature_scaling(compared):
