@@ -17,8 +17,8 @@ Satterthwaite's degrees of freedom covered too little with two and three seeds, 
 What is estimated is the mean over seeds and over test sets of this size. The bias of an ECE, which is the same on every
 test set of a size, is part of it, as it is of the numbers that papers print.
 
-A group is every twentieth image in the order in which the test set is read, which is part of the data: all networks of a
-data set leave out the same images together. Validation and training images count among the seeds, as each seed draws
+A group is every twentieth image in the order in which the test set is read, which is part of the data: all networks of
+a data set leave out the same images together. Validation and training images count among the seeds, as each seed draws
 its own; a temperature stays as fitted when test images are left out.
 """
 
