@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All, Evidence
@@ -21,6 +22,7 @@ from reproduction.studies.calibrators.calibrators_compared import (
 )
 from reproduction.studies.shared.from_runs import contrast_by_seed, measure_among, name_metric, with_remark
 from reproduction.studies.shared.recorded import load_recorded, read_small_comparison, read_table
+from reproduction.studies.shared.regimes import recorded_as
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
 ARCHITECTURES, CALIBRATORS = "fashion-mnist-architectures", "open-questions"
@@ -96,6 +98,7 @@ add_reading(
     r"Focal temperature scaling 'could noticeably improve ECE among all baseline models'. (Taken as: against temperature scaling, both "
     rf"chosen by ECE, equal mass, on each of {NETWORKS}, by sign; how much is 'noticeably' is not judged.)",
     lambda: _by_network("adaptive-ece"),
+    regime=partial(recorded_as, "kk24-table1", ARCHITECTURES),
 )
 
 # KK24 claims that the log-loss stays about the same; asked is more.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -26,13 +27,15 @@ from reproduction.studies.shared.from_runs import (
     signed_if_any,
     with_gamma,
 )
+from reproduction.studies.shared.recorded import BOOK
+from reproduction.studies.shared.regimes import recorded_as
 
 CHAPTER = "16_miscalibration"
 TAKEN = rf"cross-entropy, from the fifth epoch to the last; {SIZE}, a constant learning rate"
 HIGHEST_BIN = 0.96  # the last of 25
 LEARNT = 0.01  # training error
 ECE = "test ECE (equal mass, a fraction)"
-add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS, regime=partial(recorded_as, M20_FIGURES, BOOK))
 add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from reproduction.engine.contrasts import Contrast, Setting
@@ -13,6 +15,7 @@ from reproduction.studies.ood.plan import CIFAR, CIFAR_SHOWN, FRESH_DIGITS, RECO
 from reproduction.studies.printed_tables.from_tables import rows_higher
 from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, contrast_by_seed, signed_by_seed
 from reproduction.studies.shared.recorded import BOOK, read_unknown
+from reproduction.studies.shared.regimes import recorded_as
 
 CHAPTER = "19_unknown_inputs"
 UNKNOWN = "mnist-5k"
@@ -67,6 +70,7 @@ add_reading(
     r"generalises 'well across different types of OoD shifts'. (Taken as: a higher AUROC than cross-entropy on one more shift, with each of the "
     rf"paper's two pairs of $\gamma$ and $\lambda$ for CIFAR-10. The paper does not say by which score. {ON_DIGITS[1:-1]})",
     lambda: All(tuple(_contrast(fcl_digits(), contrast, "claimed") for contrast in RECORDED_DIGITS[:2])),
+    regime=partial(recorded_as, "l25-tables", "fashion-mnist-unknown"),
 )
 
 # The third contrast that was written down for these runs.
@@ -149,6 +153,7 @@ add_reading(
     r"shifts, with each of the paper's two pairs of $\gamma$ and $\lambda$ for CIFAR-10. The paper does not say by which score; here it is the largest "
     rf"probability. {ON_CIFAR}.)",
     lambda: _of_cifar(0, 1),
+    regime=partial(recorded_as, "l25-tables", "cifar10-unknown"),
 )
 
 # The third contrast of each set of images, written down before these networks were trained.
