@@ -92,16 +92,22 @@ add_reading(
     "m20.fig3_entropy_wrong",
     "M20 section 4, Fig. 3 (d)",
     rf"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal loss than "
-    rf"for cross-entropy.' (Taken as: higher on average over the evaluated epochs, for each of $\gamma = 1, 2, 3$; "
-    rf"{SIZE}.)",
-    lambda: All.of(
-        *_against_cross_entropy(
-            "mean over epochs of the softmax entropy of misclassified test samples",
-            lambda r: float(_of_test(r, "entropy_wrong").mean()),
-            1,
-        )
-    ),
+    rf"for cross-entropy.' (Taken as: higher at every evaluated epoch, by the least difference of a seed, for each of "
+    rf"$\gamma = 1, 2, 3$; how much is not judged; {SIZE}.)",
+    lambda: All.of(*map(_least_over_epochs, GAMMAS)),
 )
+
+
+def _least_over_epochs(gamma: float) -> Measurement:
+    """The smallest rise of the entropy of misclassified test samples from cross-entropy to a gamma, a number a seed."""
+    base, focal = (
+        {run.spec.seed: _of_test(run, "entropy_wrong") for run in with_gamma(results(), g)} for g in (0.0, gamma)
+    )
+    seeds = tuple(seed for seed in focal if seed in base)
+    least = BySeed(seeds, np.array([(focal[seed] - base[seed]).min() for seed in seeds]))
+    what = "least difference over epochs of the softmax entropy of misclassified test samples"
+    quantity = rf"{what}, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)"
+    return signed_by_seed(quantity, say_sign(1), least, 1)
 
 
 def mean_true_class(result: Result) -> tuple[float, float]:

@@ -78,6 +78,13 @@ def test_the_training_nll_falls(opposite, monkeypatch):
     assert find("m20.fig1_train_nll").check().found.verdict == Verdict.NOT_REPRODUCED
 
 
+def test_what_is_asked_of_one_test_set_is_said_to_be(monkeypatch):
+    """All seeds have the same test images; training images each draws its own."""
+    monkeypatch.setattr(overfitting, "results", made)
+    assert overfitting.change("", "nll", 1).over == "4 seeds alone, one test set"
+    assert overfitting.change("", "nll", -1, "train").over == "4 seeds"
+
+
 def test_a_change_ends_where_no_sample_is_left(monkeypatch):
     """Of the misclassified samples, of which a learnt training set has none, and the test set others."""
     histories = [pd.DataFrame({"epoch": [10, 5, 15], "split": "train", "nll_wrong": [1.1, 2.0, np.nan]})] * 2
@@ -134,6 +141,7 @@ def with_focal(changes=AS_PRINTED | MILDER, **logits):
     [
         (find("m20.fig3_nll_wrong").check, {"changes": AS_PRINTED | {"nll_wrong": (1.6, 9.0)}}),
         (find("m20.fig3_entropy_wrong").check, {"changes": AS_PRINTED | {"entropy_wrong": (0.9, 0.2)}}),
+        (find("m20.fig3_entropy_wrong").check, {"changes": AS_PRINTED | {"entropy_wrong": (1.9, 0.2)}}),  # on average
         (find("m20.fig3_true_class_wrong").check, {"wrong": 6.0}),
         (focal_training.fig3_true_class_right, {"right": 6.0}),
         (focal_training.fig3_true_class_right, {"changes": AS_PRINTED | {"nll_right": (0.2, 0.01)}}),
