@@ -21,6 +21,7 @@ from reproduction.ledger.evidence import Conditional, Evidence, Unchecked
 from reproduction.ledger.formal import Faithful, Formal, say_checked
 from reproduction.ledger.judgement import HOLDS, Verdict
 
+Regime = Callable[[Evidence], Evidence]
 _REGISTRY: dict[str, Claim] = {}
 PRINTED = "reproduction/studies/printed_tables"  # what the papers' tables print, as data
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
@@ -86,6 +87,7 @@ class Claim:
     _instead: str | Callable[[Any], str] = ""
     not_formalised: str = NOT_TRIED  # why, of a claim that sympy or ball arithmetic proves
     _number: Callable[[], str] | None = None
+    regime: Regime | None = None  # what must hold of the networks before they say anything of it
 
     @cached_property
     def _checked(self) -> tuple[Evidence, Verdict, float]:
@@ -250,6 +252,7 @@ def claim(
     instead: str | Callable[[Any], str] = "",
     not_formalised: str = NOT_TRIED,
     number: Callable[[], str] | None = None,
+    regime: Regime | None = None,
 ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
     """Register the decorated function as the check of a claim.
 
@@ -268,6 +271,7 @@ def claim(
         instead: what holds instead, in a few words, or a function of the evidence that puts the numbers in.
         not_formalised: why there is no formal proof, where one was tried.
         number: the number that matters most, in words, where it is not that of the evidence.
+        regime: of a claim about a paper's networks, what must hold of ours first, see `studies.shared.regimes`.
 
     Raises:
         ValueError: the id is taken or retired; `fidelity` is none of the four, or not 'ours' for a correction;
@@ -292,7 +296,8 @@ def claim(
         first = _origin(_REGISTRY[id].check) if id in _REGISTRY else _origin(check)
         if first != _origin(check):  # the same one comes again where its module is loaded again
             raise ValueError(f"claim id must be unique. Got {id!r} of {first} and of {_origin(check)}.")
-        checked = check if needs is None or needs == PRINTED else _where_present(check, needs)
+        judged = check if regime is None else _within(check, regime)
+        checked = judged if needs is None or needs == PRINTED else _where_present(judged, needs)
         put_right = (corrects,) if isinstance(corrects, str) else corrects
         near = Fidelity(fidelity)
         _REGISTRY[id] = Claim(
@@ -310,6 +315,7 @@ def claim(
             instead,
             not_formalised,
             number,
+            regime,
         )
         return checked
 
@@ -327,6 +333,7 @@ class Rows:
     chapter: str
     fidelity: str
     needs: str | None = None
+    regime: Regime | None = None
 
     def __call__(
         self,
@@ -342,9 +349,10 @@ class Rows:
         Args:
             short: the claim in a few words; '' where the statement is as short.
             check: of a row, a lambda in it, so that the claim's line is the row's.
-            options: of `claim`; `chapter` and `needs` are in place of the table's.
+            options: of `claim`; `chapter`, `needs` and `regime` are in place of the table's.
         """
-        shared = {"chapter": self.chapter, "fidelity": self.fidelity, "needs": self.needs}
+        shared: dict[str, Any] = {"chapter": self.chapter, "fidelity": self.fidelity}
+        shared |= {"needs": self.needs, "regime": self.regime}
         register = claim(id, short=short, source=source, statement=statement, **(shared | options))
         if check is not None:
             register(check)
@@ -356,6 +364,16 @@ def _origin(check: Callable[[], Evidence]) -> str:
     function: Any = inspect.unwrap(check)
     name = function.__code__.co_firstlineno if function.__name__ == "<lambda>" else function.__qualname__
     return f"{function.__module__}.{name}"
+
+
+def _within(check: Callable[[], Evidence], regime: Regime) -> Callable[[], Evidence]:
+    """The check, with what must hold first around what it finds."""
+
+    @functools.wraps(check)
+    def checked() -> Evidence:
+        return regime(check())
+
+    return checked
 
 
 def _where_present(check: Callable[[], Evidence], needs: str) -> Callable[[], Evidence]:

@@ -6,6 +6,7 @@ Every contrast was written down before its record was made: `architectures`, `ca
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All, Evidence
@@ -15,6 +16,7 @@ from reproduction.studies.calibrators.architectures import ARCHITECTURE_CONTRAST
 from reproduction.studies.calibrators.calibrators_compared import CALIBRATOR_CONTRASTS, FIRST_CONTRASTS
 from reproduction.studies.shared.from_runs import contrast_by_seed, measure_among, name_metric, with_remark
 from reproduction.studies.shared.recorded import read_small_comparison, read_table
+from reproduction.studies.shared.regimes import recorded_as
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
 ARCHITECTURES, CALIBRATORS = "fashion-mnist-architectures", "open-questions"
@@ -83,6 +85,7 @@ add_reading(
     r"Focal temperature scaling 'could noticeably improve ECE among all baseline models'. (Taken as: against temperature scaling, both "
     rf"chosen by ECE, equal mass, on each of {NETWORKS}, by sign; how much is 'noticeably' is not judged.)",
     lambda: _by_network("adaptive-ece"),
+    regime=partial(recorded_as, "kk24-table1", ARCHITECTURES),
 )
 
 # KK24 claims that the log-loss stays about the same; asked is more.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.special import softmax
@@ -27,8 +28,8 @@ from reproduction.studies.shared.from_runs import (
     with_gamma,
 )
 from reproduction.studies.shared.printed_effects import PrintedEffect, mean_difference
-from reproduction.studies.shared.recorded import read_planned
-from reproduction.studies.shared.regimes import like_m20_or_l25
+from reproduction.studies.shared.recorded import BOOK, read_planned
+from reproduction.studies.shared.regimes import like_m20_or_l25, recorded_as
 from reproduction.studies.shared.two_way import BySeed
 
 CHAPTER = "16_miscalibration"
@@ -38,7 +39,7 @@ RECORDED = "cifar10-record"
 ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
 KEPT = 0.95  # the confidence on correctly classified samples that M20 has
 _KEPT = f"confidence on correctly classified test samples minus {KEPT:g}"
-add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS, regime=partial(recorded_as, M20_FIGURES, BOOK))
 add_quoted = Rows(CHAPTER, "quoted")
 add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
@@ -93,16 +94,22 @@ add_reading(
     "On misclassified samples entropy is higher with focal loss",
     "M20 section 4, Fig. 3 (d)",
     rf"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal loss than "
-    rf"for cross-entropy.' (Taken as: higher on average over the evaluated epochs, for each of $\gamma = 1, 2, 3$; "
-    rf"{SIZE}.)",
-    lambda: All.of(
-        *_against_cross_entropy(
-            "mean over epochs of the softmax entropy of misclassified test samples",
-            lambda r: float(_of_test(r, "entropy_wrong").mean()),
-            1,
-        )
-    ),
+    rf"for cross-entropy.' (Taken as: higher at every evaluated epoch, by the least difference of a seed, for each of "
+    rf"$\gamma = 1, 2, 3$; how much is not judged; {SIZE}.)",
+    lambda: All.of(*map(_least_over_epochs, GAMMAS)),
 )
+
+
+def _least_over_epochs(gamma: float) -> Measurement:
+    """The smallest rise of the entropy of misclassified test samples from cross-entropy to a gamma, a number a seed."""
+    base, focal = (
+        {run.spec.seed: _of_test(run, "entropy_wrong") for run in with_gamma(results(), g)} for g in (0.0, gamma)
+    )
+    seeds = tuple(seed for seed in focal if seed in base)
+    least = BySeed(seeds, np.array([(focal[seed] - base[seed]).min() for seed in seeds]))
+    what = "least difference over epochs of the softmax entropy of misclassified test samples"
+    quantity = rf"{what}, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)"
+    return signed_by_seed(quantity, say_sign(1), least, 1)
 
 
 def mean_true_class(result: Result) -> tuple[float, float]:
@@ -208,13 +215,13 @@ def _recorded(loss: str, other: str, printed: PrintedEffect) -> Measurement:
     r"equal width, before temperature scaling.) " + ON_CIFAR10,
     chapter=WHICH_GAMMA,
     needs=f"results/{RECORDED}",
+    regime=partial(like_m20_or_l25, "M20", RECORDED),
 )
 def gamma_order_here() -> Evidence:
     """Two differences over seeds, against those that Table 7 prints."""
     dataset = read_planned(RECORDED)[0].dataset
     pairs = (("focal 3", "focal 2"), ("focal 2", "focal 1"))
-    found = All.of(*(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
-    return like_m20_or_l25("M20", RECORDED, found)
+    return All.of(*(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
 
 
 add_reading(
@@ -224,7 +231,8 @@ add_reading(
     r"'One might think that, in general, a higher value of gamma would lead to a more calibrated model. However, this "
     r"is not the case.' (Taken as: $\gamma = 7$, from where on the paper says so, has a higher ECE, equal width, than "
     r"$\gamma = 3$, before temperature scaling.) " + ON_CIFAR10,
-    lambda: like_m20_or_l25("M20", RECORDED, _recorded("focal 7", "focal 3", PrintedEffect(1, None, "positive"))),
+    lambda: _recorded("focal 7", "focal 3", PrintedEffect(1, None, "positive")),
     chapter=WHICH_GAMMA,
     needs=f"results/{RECORDED}",
+    regime=partial(like_m20_or_l25, "M20", RECORDED),
 )

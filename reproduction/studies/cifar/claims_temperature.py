@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -27,13 +27,15 @@ from reproduction.studies.shared.from_runs import (
     with_gamma,
 )
 from reproduction.studies.shared.printed_effects import PrintedEffect
+from reproduction.studies.shared.recorded import BOOK
+from reproduction.studies.shared.regimes import like_m20_or_l25, recorded_as
 from reproduction.studies.shared.two_way import BySeed
 
 CHAPTER = "10_gradient_factor"
 RECORDED = "cifar10-record"
 LOSSES = ("cross-entropy", "focal 1", "focal 2", "focal 3", "flsd-53")  # M20's on record
 add_paraphrased = Rows(CHAPTER, "paraphrased")
-add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS, regime=partial(recorded_as, "m20-tables", BOOK))
 add_ours = Rows(CHAPTER, "ours")
 
 
@@ -189,6 +191,7 @@ add_reading(
     r"epochs.)",
     lambda: All.of(*(by_itself_minus_by_nll(metric) for metric in ("ece", "adaptive-ece"))),
     needs=f"results/{RECORDED}",
+    regime=partial(like_m20_or_l25, "M20", RECORDED),
 )
 
 

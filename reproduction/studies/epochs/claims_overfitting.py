@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,13 +28,16 @@ from reproduction.studies.shared.from_runs import (
     signed_if_any,
     with_gamma,
 )
+from reproduction.studies.shared.recorded import BOOK
+from reproduction.studies.shared.regimes import recorded_as
+from reproduction.studies.shared.two_way import BySeed
 
 CHAPTER = "16_miscalibration"
 TAKEN = rf"cross-entropy, from the fifth epoch to the last; {SIZE}, a constant learning rate"
 HIGHEST_BIN = 0.96  # the last of 25
 LEARNT = 0.01  # training error
 ECE = "test ECE (equal mass, a fraction)"
-add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS, regime=partial(recorded_as, M20_FIGURES, BOOK))
 add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
@@ -55,7 +60,9 @@ def change(name: str, column: str, sign: int, split: str = "test", *, while_any:
     found = [values.dropna() for values in found] if while_any else found
     if (fewest := min(map(len, found))) < 2:
         raise ValueError(f"{column} must have a value at two epochs or more of each run. Got {fewest}.")
-    changes = np.array([float(values.iloc[-1] - values.iloc[0]) for values in found])
+    changes: Any = np.array([float(values.iloc[-1] - values.iloc[0]) for values in found])
+    if split == "test":  # the same images for every seed; training samples are drawn by each
+        changes = BySeed(tuple(run.spec.seed for run in cross_entropy_runs()), changes)
     last = "last epoch with such a sample" if while_any else "last epoch"
     quantity = f"{name}, {last} minus fifth (Fashion-MNIST, cross-entropy)"
     return signed_by_seed(quantity, say_sign(sign), changes, sign)

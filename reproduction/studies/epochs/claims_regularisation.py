@@ -28,6 +28,8 @@ from reproduction.studies.shared.from_runs import (
     signed_if_any,
     with_gamma,
 )
+from reproduction.studies.shared.recorded import BOOK
+from reproduction.studies.shared.regimes import recorded_as, trained_as
 
 CHAPTER = "16_miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)  # M20's
@@ -38,7 +40,7 @@ HERE = (
 )
 AT = r"at the last step before the mean probability of the true class with cross-entropy passes $p_0$, $g(p_0, \gamma) = 1$"
 ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
-add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
+add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS, regime=functools.partial(recorded_as, M20_FIGURES, BOOK))
 add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
@@ -199,6 +201,7 @@ def _leads(name: str, column: str, sign: int, late: bool = False) -> Iterator[Me
     rf"model gains confidence on its predictions faster than it would for cross-entropy.' (Taken as: a higher mean "
     rf"probability of the true class, {AT}, for each of $\gamma = 1, 2, 3$; {HERE}.)",
     needs=None,
+    regime=None,  # of any training
 )
 def gains_faster() -> Evidence:
     """Means over training samples, paired over seeds."""
@@ -215,6 +218,7 @@ def gains_faster() -> Evidence:
     rf"the last layer {AT}, and a lower one at the end, for each of $\gamma = 1, 2, 3$; {HERE}. How long the lead "
     rf"lasts is not judged.)",
     needs=None,
+    regime=functools.partial(trained_as, M20_FIGURES, SAMPLES),
 )
 def weights_lead_then_trail() -> Evidence:
     """Norms of the last layer, paired over seeds."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
@@ -20,6 +22,7 @@ SIZE = f"{N_TRAIN:,} Fashion-MNIST images of 14 x 14 pixels, one hidden layer, A
 HERE = f"(Here: {SIZE}; ECE of equal width.)"
 MOONS = r"(Two moons, $\gamma = 3$, networks of two layers of ten units trained on the whole distribution.)"
 LAMBDAS = ", ".join(f"{lam:g}" for lam in MAP_LAMBDAS)
+TABLES, TABLE_8, FIGURES = (partial(trained_as, f"l25-{name}", N_TRAIN) for name in ("tables", "table8", "figures"))
 TOLERANCE = 0.2  # of a bias, relative to the theory's
 
 
@@ -44,6 +47,7 @@ add_reading(
     r"symbol is lost throughout, and so is $\gamma$; taken as: for $\gamma$ of 2 and 3 the ECE is lower with $\lambda = \frac12$ than with 0, and "
     rf"higher with $\frac92$ than with $\frac12$; which value is best is not judged. {HERE[1:-1]})",
     lambda: _written(LAMBDA, 0, 1, 2, 3),
+    regime=FIGURES,
 )
 
 # Two steps along lambda, paired over seeds.
@@ -54,6 +58,7 @@ add_reading(
     r"'NLL decreases initially as' $\lambda$ 'increases from 0 to 0.5 but shows fluctuations and a slight increase beyond'. (Symbols lost; taken "
     rf"as: of $\gamma = 3$, lower with $\frac12$ than with 0, and higher with $\frac92$ than with $\frac12$. {HERE[1:-1]})",
     lambda: _written(LAMBDA, 5, 6),
+    regime=FIGURES,
 )
 
 
@@ -67,6 +72,7 @@ add_reading(
     chapter=CHAPTER,
     fidelity="our reading",
     needs=NEEDS,
+    regime=FIGURES,
 )
 def lambda_nll_scaled() -> Evidence:
     """The same networks, before and after; a temperature by NLL lowers the NLL nearly by construction."""
@@ -107,6 +113,7 @@ add_reading(
     r"'L2 consistently achieves lower ECE' than L1 in FCL. (Taken with the pairs $(\gamma, \lambda)$ of A.10 $(4, \frac32)$, $(2, \frac12)$ and $(3, "
     rf"\frac12)$ for both; L25 does not tell those of L1. {HERE[1:-1]})",
     lambda: _written(DISTANCE, 0, 1, 2),
+    regime=TABLE_8,
 )
 
 # With A.10's pair for ResNets on CIFAR-10, as written down.
@@ -117,7 +124,8 @@ add_reading(
     r"'FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: with $\gamma = 4$, $\lambda = \frac32$, "
     r"which L25 chose for ResNets on CIFAR-10 and nobody for these networks, a lower ECE than cross-entropy, Brier, FLSD-53 and dual focal loss with $\gamma = 2$, and lower smooth, adaptive and classwise ECE than cross-entropy. "
     rf"{HERE[1:-1]})",
-    lambda: trained_as("l25-tables", N_TRAIN, _written(OTHERS, *range(7))),
+    lambda: _written(OTHERS, *range(7)),
+    regime=TABLES,
 )
 
 # The one other loss whose error was written down beside FCL's.
@@ -127,7 +135,8 @@ add_reading(
     "L25 section 5.2.1, on small networks",
     r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models'. (Taken as: with $\gamma = 4$, "
     rf"$\lambda = \frac32$, as above, a lower test error than cross-entropy. {HERE[1:-1]})",
-    lambda: trained_as("l25-tables", N_TRAIN, _written(OTHERS, 7)),
+    lambda: _written(OTHERS, 7),
+    regime=TABLES,
 )
 
 # Size of the change, in points, paired over seeds.
@@ -138,7 +147,8 @@ add_reading(
     r"'The FCL model shows minimal change in calibration error after temperature scaling', where focal loss has 'a substantial post-processing "
     r"gap'. (Taken as: a temperature by ECE changes the ECE by less with FCL than with focal loss: $\gamma = 3$, $\lambda = \frac12$ against $\gamma = 3$, "
     rf"and $\gamma = 4$, $\lambda = \frac32$ against FLSD-53. {HERE[1:-1]})",
-    lambda: trained_as("l25-tables", N_TRAIN, _written(GAP, 0, 1)),
+    lambda: _written(GAP, 0, 1),
+    regime=TABLES,
 )
 
 # Fitted on validation images, judged on test images.
@@ -160,7 +170,8 @@ add_reading(
     r"not say by what a test loss is normalised, nor $\lambda$; its network is ResNet-110 on CIFAR-10. Taken as: with $\gamma = 3$, $\lambda = \frac12$ fewer epochs than with cross-entropy, focal "
     r"loss with $\gamma = 3$ and dual focal loss with $\gamma = 2$ until a tenth, our threshold, of the range of the own test loss is left, from its first value to its "
     rf"least. {HERE[1:-1]})",
-    lambda: trained_as("l25-figures", N_TRAIN, _written(SPEED, 0, 1, 2)),
+    lambda: _written(SPEED, 0, 1, 2),
+    regime=FIGURES,
 )
 
 

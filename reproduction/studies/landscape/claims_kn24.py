@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
@@ -24,8 +25,8 @@ from reproduction.studies.landscape.plan import (
 )
 from reproduction.studies.shared.from_runs import contrast_by_seed, difference, over_seeds
 from reproduction.studies.shared.printed_effects import PrintedEffect
-from reproduction.studies.shared.recorded import load_recorded, read_planned
-from reproduction.studies.shared.regimes import trained_as
+from reproduction.studies.shared.recorded import load_recorded
+from reproduction.studies.shared.regimes import recorded_as
 
 PENALTIES = "11_curvature"  # chapter of the runs with a penalty
 RUNS = "cifar10-hessian"
@@ -50,6 +51,7 @@ def _traces(penalty: float) -> tuple[float, ...]:
     fidelity="our reading",
     needs=f"results/{RUNS}",
     in_readme=True,
+    regime=partial(recorded_as, "kn24-fig4", RUNS),
 )
 def fig4() -> Evidence:
     """The largest penalty against none; the network is KN24's, the training short."""
@@ -106,7 +108,7 @@ def _cause(metric: str) -> list[Contrast]:
     return [contrast for contrast in cause_contrasts() if contrast.metric == metric]
 
 
-add_reading = Rows(CHAPTER, "our reading", needs=RECORDED)
+add_reading = Rows(CHAPTER, "our reading", needs=RECORDED, regime=partial(recorded_as, "kn24-curvature", "landscape"))
 add_ours = Rows(CHAPTER, "ours", needs=RECORDED)
 
 # Every step, on each network.
@@ -136,11 +138,6 @@ add_ours(
 )
 
 
-def _as_kn24(found: Evidence) -> Evidence:
-    """Where in gamma the ECE is least depends on how much of the data was learnt: asked of networks like the paper's."""
-    return trained_as("kn24-curvature", read_planned("landscape")[0].n_train, found)
-
-
 # Of test images; the paper does not say which bins, nor whether anything was fitted first.
 add_reading(
     "kn24.fig2_ece",
@@ -149,7 +146,7 @@ add_reading(
     r"'ECE reaches its minimum for ViT architecture around $\gamma$ = 10 and for other architectures around $\gamma = 3,4$', on CIFAR-100. "
     rf"(Taken as: ECE of equal width, as trained, is lower at $\gamma = 3$ than at 0, and higher at 7 than at 3; networks that are no transformers: "
     rf"{OTHERS_SAID}; {ON}. Of ViT nothing is judged: no $\gamma$ above {GAMMAS[-1]:g} was run.)",
-    lambda: _as_kn24(_all(OTHERS, [contrast for contrast in calibration_contrasts() if contrast.metric == "ece"])),
+    lambda: _all(OTHERS, [contrast for contrast in calibration_contrasts() if contrast.metric == "ece"]),
 )
 
 # Both, at a middle gamma and at a large one.
@@ -160,7 +157,7 @@ add_reading(
     r"'ECE reaches a minimum peak for all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than "
     r"maximizing it', on CIFAR-100. (Taken as: trace and ECE of equal width are lower at $\gamma = 3$ than at 0, and at 7 the trace is lower still and ECE higher; "
     rf"for the transformer their other figure has its least ECE near 10; here {OTHERS_SAID}; {ON} validation images.)",
-    lambda: _as_kn24(_all(OTHERS, calibration_contrasts())),
+    lambda: _all(OTHERS, calibration_contrasts()),
 )
 
 

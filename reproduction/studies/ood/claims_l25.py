@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import pandas as pd
 
 from reproduction.engine.contrasts import Contrast, Setting
@@ -13,11 +16,13 @@ from reproduction.studies.ood.plan import CIFAR, CIFAR_SHOWN, FRESH_DIGITS, RECO
 from reproduction.studies.printed_tables.from_tables import rows_higher
 from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, contrast_by_seed, signed_by_seed
 from reproduction.studies.shared.recorded import BOOK, read_unknown
+from reproduction.studies.shared.regimes import recorded_as
 
 CHAPTER = "19_unknown_inputs"
 UNKNOWN = "mnist-5k"
 RECORDED = "results/unknown-inputs"
 STAGES = ("pre", "post")
+ALONE = "alone, one set of known and of unknown images"  # what an interval over seeds is over
 ON_DIGITS = f"({SIZE}; 5,000 of MNIST's digits as unknown inputs; score: the largest probability, as trained.)"
 ON_CIFAR = (
     f"{CIFAR_SIZE}; unknown inputs: the test images of CIFAR-100, and CIFAR-10's own under the strongest Gaussian noise of "
@@ -37,7 +42,12 @@ def fcl_digits() -> pd.DataFrame:
 
 def _contrast(table: pd.DataFrame, contrast: Contrast, said: str) -> Measurement:
     """A loss minus cross-entropy over seeds, in points of AUROC."""
-    return contrast_by_seed(f"{contrast}, in points", table, contrast, said)
+    return _alone(contrast_by_seed(f"{contrast}, in points", table, contrast, said))
+
+
+def _alone(found: Measurement) -> Measurement:
+    """All seeds are asked about the same images: other images are not in the interval."""
+    return replace(found, over=f"{found.over} {ALONE}")
 
 
 add_reading = Rows(CHAPTER, "our reading", needs=RECORDED)
@@ -69,6 +79,7 @@ add_reading(
     r"generalises 'well across different types of OoD shifts'. (Taken as: a higher AUROC than cross-entropy on one more shift, with each of the "
     rf"paper's two pairs of $\gamma$ and $\lambda$ for CIFAR-10. The paper does not say by which score. {ON_DIGITS[1:-1]})",
     lambda: All(tuple(_contrast(fcl_digits(), contrast, "claimed") for contrast in RECORDED_DIGITS[:2])),
+    regime=partial(recorded_as, "l25-tables", "fashion-mnist-unknown"),
 )
 
 # The third contrast that was written down for these runs.
@@ -105,7 +116,7 @@ def _of_cifar(*places: int) -> All:
         written = [contrast for contrast in CIFAR if contrast.table.endswith(unknown)]
         table = read_unknown("cifar10-unknown", unknown)
         parts += [
-            contrast_by_seed(f"{written[place]}, in points [{unknown}]", table, written[place], "asked")
+            _alone(contrast_by_seed(f"{written[place]}, in points [{unknown}]", table, written[place], "asked"))
             for place in places
         ]
     return All(tuple(parts))
@@ -114,12 +125,14 @@ def _of_cifar(*places: int) -> All:
 def _energy(table: pd.DataFrame, where: str = "") -> list[Measurement]:
     """Two scores of the same networks, paired over seeds, a part a loss."""
     return [
-        signed_by_seed(
-            f"AUROC by energy minus by the largest probability, {loss}, in points{where}",
-            "positive",
-            values,
-            1,
-            "asked",
+        _alone(
+            signed_by_seed(
+                f"AUROC by energy minus by the largest probability, {loss}, in points{where}",
+                "positive",
+                values,
+                1,
+                "asked",
+            )
         )
         for loss, values in energy_minus_probability(table).items()
     ]
@@ -156,6 +169,7 @@ add_reading(
     r"shifts, with each of the paper's two pairs of $\gamma$ and $\lambda$ for CIFAR-10. The paper does not say by which score; here it is the largest "
     rf"probability. {ON_CIFAR}.)",
     lambda: _of_cifar(0, 1),
+    regime=partial(recorded_as, "l25-tables", "cifar10-unknown"),
 )
 
 # The third contrast of each set of images, written down before these networks were trained.

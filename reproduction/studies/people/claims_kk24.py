@@ -38,7 +38,8 @@ add(
     "A label temperature leads away from people between one half and one",
     "KK24 section 4.1, asked of people",
     r"A temperature $T$ fitted on labels takes a network away from people (KL) exactly if "
-    f"${RATIO**-2:.2f} < T < 1$, in at least {EXPECTED['hurts']:.0%} of the runs. ({_EVERYWHERE}.)",
+    f"${RATIO**-2:.2f} < T < 1$, in at least {EXPECTED['hurts']:.0%} of the runs made. ({_EVERYWHERE}; counted, "
+    "which says nothing of other runs: those of one recipe are alike.)",
 )
 def people_rule() -> Evidence:
     """The limits are where the network as trained is as far from the temperature for people as after T, in its log."""

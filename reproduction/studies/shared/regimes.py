@@ -2,7 +2,10 @@
 
 Focal loss is claimed to mend the overconfidence of cross-entropy. So cross-entropy's networks here must be as
 overconfident as the paper's, by the temperature that its criterion gives them and, where printed, by the ECE as
-trained, and must not err much more often. Networks on other data must have been trained on enough of it.
+trained, and must not err much more often. Networks on other data, or on a part of it, must have been trained on enough.
+
+A claim is about a paper's networks if its source is a table, a figure or an experiment. What a paper says of networks
+in general has no regime. Whether the runs bear a claim out or contradict it is never a reason for or against one.
 """
 
 from __future__ import annotations
@@ -55,6 +58,11 @@ def trained_as(grid: str, n_train: int, found: Evidence) -> InRegime:
     fewest = min(spec.n_train for spec in read_grid(ROOT / "workflow" / "grids" / f"{grid}.yaml"))
     condition = Condition("training samples", n_train, (SAMPLES * fewest, math.inf), f"half of the paper's {fewest:,}")
     return InRegime((condition,), found)
+
+
+def recorded_as(grid: str, runs: str, found: Evidence) -> InRegime:
+    """`trained_as` of the runs in results/<runs>."""
+    return trained_as(grid, max(spec.n_train for spec in read_planned(runs)), found)
 
 
 def _dataset(runs: str) -> str:

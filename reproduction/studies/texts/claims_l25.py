@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import PRINTED, Rows, claim
 from reproduction.studies.printed_tables.from_tables import rank_in_row
+from reproduction.studies.shared.regimes import trained_as
 from reproduction.studies.texts.contrasts import NEEDS, contrasts_everywhere, size_with
-from reproduction.studies.texts.plan import FCL
+from reproduction.studies.texts.plan import FCL, MOST
 
 CHAPTER = "23_text"
 NETWORK = "Global Pooling CNN"
 PAIR = rf"$\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, A.10's for AG News"
 
 
-add_reading = Rows(CHAPTER, "our reading", needs=NEEDS)
+add_reading = Rows(CHAPTER, "our reading", needs=NEEDS, regime=partial(trained_as, "l25-text", MOST))
 
 # Against the baseline and against the focal loss that it extends.
 add_reading(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from reproduction.ledger.evidence import All
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import printed_tables
 from reproduction.studies.shared.from_runs import contrast_by_seed, name_metric, over_seeds, signed_if_any
-from reproduction.studies.shared.over_seeds import correct_together, means_and_halves
+from reproduction.studies.shared.over_seeds import correct_together, means_and_halves, say_seeds
 from reproduction.studies.shared.printed_effects import compare_with_printed, printed_name
 from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts, find_contrast
@@ -387,7 +388,17 @@ def _asked(setting: str, name: str) -> tuple[str, pd.DataFrame, Contrast]:
 
 def contrast_of_texts(setting: str, name: str, sign: int, said: str = "claimed") -> Measurement:
     """A contrast that was written down, in one setting, against the sign claimed; paired over seeds."""
-    return contrast_by_seed(*_asked(setting, name), said, sign)
+    quantity, table, contrast = _asked(setting, name)
+    values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
+    return _of_planned(contrast_by_seed(quantity, table, contrast, said, sign), setting, len(values.dropna()))
+
+
+def _of_planned(found: Measurement, setting: str, seeds: int) -> Measurement:
+    """What so many seeds of a setting say: not complete as long as seeds that are planned for it are missing."""
+    planned = SETTINGS[setting].seeds
+    if seeds >= planned:
+        return found
+    return replace(found, over=say_seeds(seeds, planned), complete=False)
 
 
 def contrasts_everywhere(*names: str, sign: int, said: str = "claimed") -> All:
@@ -399,7 +410,8 @@ def similar_by(setting: str, name: str, tolerance: float) -> Measurement:
     """A contrast that was written down, against 0 within a tolerance; paired over seeds."""
     quantity, table, contrast = _asked(setting, name)
     values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-    return Measurement.near(quantity, "about 0", t_interval_if_any(values), 0.0, tolerance, over_seeds(values))
+    found = Measurement.near(quantity, "about 0", t_interval_if_any(values), 0.0, tolerance, over_seeds(values))
+    return _of_planned(found, setting, len(values.dropna()))
 
 
 def error_of_texts(setting: str, loss: str, expected: float, tolerance: float) -> Measurement:
@@ -408,7 +420,8 @@ def error_of_texts(setting: str, loss: str, expected: float, tolerance: float) -
     values = own[own["loss"] == loss].set_index("seed")["value"]
     quantity = f"test error (%) of {loss} [{setting}]"
     interval, over = t_interval_if_any(values), over_seeds(values)
-    return Measurement.near(quantity, f"{expected:g}", interval, expected, tolerance, over, said="asked")
+    found = Measurement.near(quantity, f"{expected:g}", interval, expected, tolerance, over, said="asked")
+    return _of_planned(found, setting, len(values))
 
 
 def temperature_of_texts(setting: str, loss: str, other: str, sign: int) -> Measurement:
@@ -416,4 +429,6 @@ def temperature_of_texts(setting: str, loss: str, other: str, sign: int) -> Meas
     own = _select(record_of(setting), "ece", "ece")
     wide = own.pivot(index="seed", columns="loss", values="temperature")
     quantity = f"$T$ by ECE (equal width), {loss} minus {other} [{setting}]"
-    return signed_if_any(quantity, "negative" if sign < 0 else "positive", (wide[loss] - wide[other]).dropna(), sign)
+    apart = (wide[loss] - wide[other]).dropna()
+    found = signed_if_any(quantity, "negative" if sign < 0 else "positive", apart, sign)
+    return _of_planned(found, setting, len(apart))

@@ -52,6 +52,7 @@ SETTINGS = {
         "film-snippets-2-trees", "tree-lstm-glove", "text-fast", (CE, BRIER, FOCAL, FLSD), SEEDS, 1_500, 7, False
     ),
 }
+MOST = max(setting.n_train for setting in SETTINGS.values())  # texts that a network is trained on
 N_VALIDATION = 900  # as M20 has for 20 Newsgroups
 
 

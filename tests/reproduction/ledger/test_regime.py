@@ -7,9 +7,10 @@ import pytest
 from focal_lib.metrics.intervals import Interval
 from reproduction.ledger.evidence import Unchecked
 from reproduction.ledger.judgement import Verdict
-from reproduction.ledger.ledger import find
+from reproduction.ledger.ledger import find, ledger
 from reproduction.ledger.measurement import Measurement
 from reproduction.ledger.regime import Condition, InRegime
+from reproduction.ledger.weight import Weight, of_record
 
 AGAINST, FOR = (
     Measurement.signed("ECE", "lower", Interval(s * 0.2, s * 0.2 - 0.1, s * 0.2 + 0.1, "t", 0.95, 3), -1)
@@ -51,6 +52,38 @@ def test_which_condition_fails_is_said():
 @pytest.mark.parametrize("id", ["m20.cifar10_before", "kk24.table1_gamma_ece", "l25.cifar10_focal", "kn24.fig3"])
 def test_runs_that_are_less_overconfident_or_smaller_than_the_papers_are_outside(id):
     assert find(id).check().verdict == Verdict.OUT_OF_REGIME
+
+
+OF_ANY_NETWORK = {  # what KK24 says of focal loss and cross-entropy in general
+    "kk24.ce_overconfident",
+    "kk24.ce_temperature_above_one",
+    "kk24.focal_temperature_near_one",
+    "kk24.focal_underconfident",
+    "kk24.proper_part_calibrated",
+    "kk24.raters_after_map",
+    "kk24.raters_overfitted",
+}
+
+
+def test_toys_say_nothing_of_a_papers_networks_for_or_against():
+    """A rule for claims that runs contradict alone would leave only those that they bear out."""
+    on_toys = [
+        claim
+        for claim in ledger()
+        if claim.of_paper
+        and str(claim.needs).startswith("results/")
+        and of_record(str(claim.needs).removeprefix("results/")) == Weight.TOY
+    ]
+    assert {claim.id for claim in on_toys if claim.regime is None} == OF_ANY_NETWORK
+
+
+@pytest.mark.parametrize(
+    ("id", "verdict"), [("m20.fig1_test_nll", Verdict.REPRODUCED), ("m20.table6_after", Verdict.NOT_REPRODUCED)]
+)
+def test_two_thousand_images_are_outside_whatever_they_show(id, verdict):
+    found = find(id).check()
+    assert (found.verdict, found.found.verdict) == (Verdict.OUT_OF_REGIME, verdict)
+    assert found.conditions[0].describe().startswith("training samples: 2,000 here, at least 22,500")
 
 
 def test_a_hundred_epochs_are_in_m20s_regime():

@@ -3,11 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import log_softmax
 
 from focal_lib.theory.closest_temperature import closest_temperature
+from focal_lib.theory.maps import focal_log_probs
 from reproduction.ledger import find
 from reproduction.ledger.judgement import Verdict
 from reproduction.studies.cifar import claims_training as training
+from reproduction.studies.shared.from_runs import results, with_gamma
 
 SEEDS = range(5)
 
@@ -90,3 +93,14 @@ def test_the_proper_part_is_judged_after_the_map(monkeypatch, mapped_gap, noise,
     table["mapped_gap"] = mapped_gap + noise * np.linspace(-1, 1, len(SEEDS))[table["seed"]]
     monkeypatch.setattr(training, "gaps", lambda: table)
     assert find("kk24.proper_part_calibrated").check().verdict == verdict
+
+
+@pytest.mark.parametrize("gamma", [3.0, 5.0])
+def test_a_larger_gamma_in_the_map_would_pass_too(gamma):
+    """As kk24.proper_part_calibrated says: every training sample is learnt, so that a sharper map fits it no worse."""
+    run = with_gamma(results(), gamma)[0]
+    log_probs = log_softmax(run.train.logits.astype(np.float64), axis=-1)
+    accuracy = (log_probs.argmax(-1) == run.train.labels).mean()
+    gaps = {g: np.exp(focal_log_probs(log_probs, g).max(-1)).mean() - accuracy for g in (gamma / 4, gamma, 3 * gamma)}
+    assert accuracy == 1.0
+    assert abs(gaps[gamma / 4]) > 0.005 > abs(gaps[gamma]) > abs(gaps[3 * gamma])

@@ -62,9 +62,9 @@ FIGURES_1_AND_2 = [
 @pytest.mark.parametrize(("claim", "opposite"), FIGURES_1_AND_2)
 def test_figures_1_and_2(claim, opposite, monkeypatch):
     monkeypatch.setattr(overfitting, "results", made)
-    assert claim().verdict == Verdict.REPRODUCED
+    assert claim().found.verdict == Verdict.REPRODUCED
     monkeypatch.setattr(overfitting, "results", lambda: made(changes=AS_PRINTED | opposite))
-    assert claim().verdict == Verdict.NOT_REPRODUCED
+    assert claim().found.verdict == Verdict.NOT_REPRODUCED
 
 
 FALLING = AS_PRINTED | {"nll": (0.5, 0.02), "nll_wrong": (2.0, 1.1)}  # as the training NLL does
@@ -73,9 +73,16 @@ FALLING = AS_PRINTED | {"nll": (0.5, 0.02), "nll_wrong": (2.0, 1.1)}  # as the t
 @pytest.mark.parametrize("opposite", [{"nll": (0.5, 0.6)}, {"nll_right": (0.02, 0.2)}, {"nll_wrong": (1.1, 2.0)}])
 def test_the_training_nll_falls(opposite, monkeypatch):
     monkeypatch.setattr(overfitting, "results", lambda: made(changes=FALLING))
-    assert find("m20.fig1_train_nll").check().verdict == Verdict.REPRODUCED
+    assert find("m20.fig1_train_nll").check().found.verdict == Verdict.REPRODUCED
     monkeypatch.setattr(overfitting, "results", lambda: made(changes=FALLING | opposite))
-    assert find("m20.fig1_train_nll").check().verdict == Verdict.NOT_REPRODUCED
+    assert find("m20.fig1_train_nll").check().found.verdict == Verdict.NOT_REPRODUCED
+
+
+def test_what_is_asked_of_one_test_set_is_said_to_be(monkeypatch):
+    """All seeds have the same test images; training images each draws its own."""
+    monkeypatch.setattr(overfitting, "results", made)
+    assert overfitting.change("", "nll", 1).over == "4 seeds alone, one test set"
+    assert overfitting.change("", "nll", -1, "train").over == "4 seeds"
 
 
 def test_a_change_ends_where_no_sample_is_left(monkeypatch):
@@ -109,9 +116,9 @@ def test_what_is_asked_from_the_lowest_nll_on(claim, asked, opposite, monkeypatc
 
 def test_highest_bin_is_the_last_of_25(monkeypatch):
     monkeypatch.setattr(overfitting, "results", made)
-    assert overfitting.fig2_highest_bin().verdict == Verdict.REPRODUCED
+    assert overfitting.fig2_highest_bin().found.verdict == Verdict.REPRODUCED
     monkeypatch.setattr(overfitting, "results", lambda: made(train=3.5))  # a confidence of 0.94
-    assert overfitting.fig2_highest_bin().verdict == Verdict.NOT_REPRODUCED
+    assert overfitting.fig2_highest_bin().found.verdict == Verdict.NOT_REPRODUCED
 
 
 def test_confidence_rises_from_the_first_epoch_without_an_error():
@@ -134,6 +141,7 @@ def with_focal(changes=AS_PRINTED | MILDER, **logits):
     [
         (find("m20.fig3_nll_wrong").check, {"changes": AS_PRINTED | {"nll_wrong": (1.6, 9.0)}}),
         (find("m20.fig3_entropy_wrong").check, {"changes": AS_PRINTED | {"entropy_wrong": (0.9, 0.2)}}),
+        (find("m20.fig3_entropy_wrong").check, {"changes": AS_PRINTED | {"entropy_wrong": (1.9, 0.2)}}),  # on average
         (find("m20.fig3_true_class_wrong").check, {"wrong": 6.0}),
         (focal_training.fig3_true_class_right, {"right": 6.0}),
         (focal_training.fig3_true_class_right, {"changes": AS_PRINTED | {"nll_right": (0.2, 0.01)}}),
@@ -141,15 +149,15 @@ def with_focal(changes=AS_PRINTED | MILDER, **logits):
 )
 def test_figure_3(claim, opposite, monkeypatch):
     monkeypatch.setattr(focal_training, "results", with_focal())
-    assert claim().verdict == Verdict.REPRODUCED
+    assert claim().found.verdict == Verdict.REPRODUCED
     monkeypatch.setattr(focal_training, "results", with_focal(**opposite))
-    assert claim().verdict == Verdict.NOT_REPRODUCED
+    assert claim().found.verdict == Verdict.NOT_REPRODUCED
 
 
 def test_a_loss_with_gamma_0_is_not_taken_for_cross_entropy(monkeypatch):
     others = [replace(run, spec=Spec(loss="mmce", lam=2, seed=run.spec.seed)) for run in made(right=1.0, wrong=1.0)]
     monkeypatch.setattr(focal_training, "results", lambda: [*others, *with_focal()()])
-    assert focal_training.fig3_true_class_right().verdict == Verdict.REPRODUCED
+    assert focal_training.fig3_true_class_right().found.verdict == Verdict.REPRODUCED
     monkeypatch.setattr(overfitting, "results", lambda: [*others, *made()])
     assert [run.spec.label for run in overfitting.cross_entropy_runs()] == ["cross-entropy"] * 4
 

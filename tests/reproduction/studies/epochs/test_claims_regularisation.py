@@ -34,7 +34,7 @@ def made(early=0.02, late=-0.1, seeds=4):
 def test_verdicts_follow_the_steps(monkeypatch, options, gains, weights):
     monkeypatch.setattr(first_steps, "first_steps", lambda *size: made(**options))
     assert first_steps.gains_faster().verdict == gains
-    assert first_steps.weights_lead_then_trail().verdict == weights
+    assert first_steps.weights_lead_then_trail().found.verdict == weights
 
 
 @pytest.mark.parametrize("gamma", first_steps.GAMMAS)

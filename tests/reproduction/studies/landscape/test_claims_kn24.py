@@ -47,8 +47,8 @@ def test_correlations_stay_between_their_ends(given):
 
 def test_a_flatter_landscape_with_the_least_ece_in_the_middle(given):
     given(top=lambda g: np.exp(-g), trace_ce=lambda g: 1 / (1 + g), ece=lambda g: 1 + (g - 3) ** 2)
-    assert find("kn24.fig2").check().verdict == Verdict.REPRODUCED
-    assert len(find("kn24.fig2").check().parts) == 5 + 5 + 3
+    assert find("kn24.fig2").check().found.verdict == Verdict.REPRODUCED
+    assert len(find("kn24.fig2").check().found.parts) == 5 + 5 + 3
     for claim in (
         find("kn24.fig2_ends").check,
         lambda: find("kn24.fig2_ece").check().found,
@@ -62,7 +62,7 @@ def test_a_flatter_landscape_with_the_least_ece_in_the_middle(given):
 
 def test_one_step_that_rises_contradicts(given):
     given(top=lambda g: np.exp(-g) if g < 5 else 1.0, trace_ce=lambda g: 1 + g, ece=lambda g: 9 - g)
-    assert find("kn24.fig2").check().verdict == Verdict.NOT_REPRODUCED
+    assert find("kn24.fig2").check().found.verdict == Verdict.NOT_REPRODUCED
     assert find("kn24.fig2_ece").check().found.verdict == Verdict.NOT_REPRODUCED
     assert find("kn24.fig3").check().found.verdict == Verdict.NOT_REPRODUCED
     assert find("kn24.one_landscape").check().verdict == Verdict.NOT_REPRODUCED

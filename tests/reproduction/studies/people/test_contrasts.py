@@ -67,6 +67,8 @@ def test_the_rule_is_asked_of_every_run_and_can_fail(changed):
     found = contrasts.temperature_hurts()
     assert (found["predicted"] == ((found["labels"] > RATIO**-2) & (found["labels"] < 1))).all()
     assert contrasts.measure_hurts().verdict == Verdict.REPRODUCED
+    plainer = int((found["hurts"] == (found["labels"] < 1)).sum())
+    assert contrasts.measure_hurts().remark.endswith(f"right of {plainer}")
     changed(lambda table: table.assign(value=table["value"].where(table["metric"] != "kl", -table["value"])))
     assert contrasts.measure_hurts().verdict == Verdict.NOT_REPRODUCED
 
