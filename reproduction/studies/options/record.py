@@ -107,15 +107,9 @@ def main(folder: Path, out: Path = OUT) -> None:
     torch.set_num_threads(1)
     questions = list(read_questions(folder))
     scores = score_options(questions, language_model())
-    arrays = {"logits": scores, "labels": np.array([q.label for q in questions])}
+    labels, tasks = np.array([q.label for q in questions]), np.array([q.task for q in questions])
     out.parent.mkdir(parents=True, exist_ok=True)
-    tasks = np.array([q.task for q in questions])
-    write_whole(out, lambda part: _save(part, arrays | {"tasks": tasks}))
-
-
-def _save(part: Path, arrays: dict[str, np.ndarray]) -> None:
-    with part.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+    write_whole(out, lambda part: np.savez_compressed(part, logits=scores, labels=labels, tasks=tasks))
 
 
 if __name__ == "__main__":
