@@ -17,7 +17,7 @@
 #
 # **The question.** The papers' tables have a few rows on texts: 20 Newsgroups, the Stanford Sentiment Treebank, AG
 # News. Do focal losses calibrate text classifiers, too, and is the order of the losses the printed one? **In short:**
-# small networks on film reviews, and few seeds, tell {glue:text}`text-told`. As trained, with weights of the best
+# small networks on film reviews tell {glue:text}`text-told`. As trained, with weights of the best
 # validation accuracy, the ECE of FLSD-53 is, against that of cross-entropy, {glue:text}`text-before`; after a
 # temperature it is {glue:text}`text-after`. Of {glue:text}`text-rows` rank correlations of the losses' order with a
 # printed one {glue:text}`text-related` are significant at 5 %, each for itself. Which epoch is kept

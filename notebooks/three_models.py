@@ -37,7 +37,6 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
-from click import ClickException
 from scipy.special import expit, softmax
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -186,8 +185,8 @@ aside["VADER"] = both(expit(new)), both(np.load(folder / "sentiment-probs.npy"))
 answers = ROOT / "results" / "options" / "answers.npz"
 try:
     focal(f"calibrate {answers} --layout options --resamples {resamples} --out answers")
-except ClickException as refused:
-    print(refused.message)
+except SystemExit as refused:
+    print(f"exit status {refused.code}")
 
 # %% tags=["hide-input"]
 with np.load(answers) as found:
