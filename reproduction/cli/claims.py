@@ -106,13 +106,13 @@ def _verify(ids: list[str]) -> None:
 
 
 def _record(ids: list[str]) -> None:
-    from reproduction.ledger import verdicts
+    from reproduction.ledger import tally, verdicts
     from reproduction.ledger.ledger import ledger
 
     known = verdicts.records()
     ids += [claim.id for claim in ledger() if claim.id not in known and claim.id not in ids]
     try:
-        verdicts.record(_checked(ids))
+        verdicts.record(_checked(ids), tally.rewrite_readme)
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{len(ids)} verdicts -> {verdicts.FILE.name}, README.md")

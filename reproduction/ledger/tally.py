@@ -89,3 +89,12 @@ def with_table(text: str, block: str) -> str:
         ValueError: the text has no such marks.
     """
     return replace_block(text, START, END, block)
+
+
+def rewrite_readme(text: str, verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
+    """A README's text with the table of these verdicts, see `readme_table`.
+
+    Raises:
+        ValueError: the text has no such marks, or a check failed.
+    """
+    return with_table(text, readme_table(verdicts, instead))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -23,7 +23,6 @@ from reproduction.checkout import require_checkout
 from reproduction.ledger.formal import stale, statements
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import find, ledger
-from reproduction.ledger.tally import readme_table, with_table
 
 FILE = Path(__file__).with_name("verdicts.json")
 
@@ -130,8 +129,12 @@ def _checked(groups: list[list[str]], processes: int) -> Iterator[list[Check]]:
             yield done.result()
 
 
-def record(checks: Iterable[Check]) -> None:
+def record(checks: Iterable[Check], rewrite: Callable[[str, dict[str, str], dict[str, str]], str]) -> None:
     """Write checks to verdicts.json and to the README's table; claims that were not checked stay as on record.
+
+    Args:
+        rewrite: of the README's text, verdicts and what holds instead, the new text: `tally.rewrite_readme`, which
+            pages with chips should not depend on.
 
     Raises:
         FileNotFoundError: no checkout to write to, or no runs for a claim about runs.
@@ -161,7 +164,6 @@ def record(checks: Iterable[Check]) -> None:
         "instead": {id: claim.instead for id, claim in now.items() if claim.instead},
     }
     page = root / "README.md"
-    table = readme_table({id: claim.in_full for id, claim in now.items()}, content["instead"])
-    text = with_table(page.read_text(), table)
+    text = rewrite(page.read_text(), {id: claim.in_full for id, claim in now.items()}, content["instead"])
     write_whole(FILE, lambda path: path.write_text(json.dumps(content, indent=1) + "\n"))
     write_whole(page, lambda path: path.write_text(text))

@@ -22,7 +22,7 @@ def checkout(tmp_path, monkeypatch):
 
 
 def test_record_writes_verdicts_and_readme(checkout):
-    verdicts.record(reversed(ALL))
+    verdicts.record(reversed(ALL), tally.rewrite_readme)
     assert list(verdicts.recorded()) == [claim.id for claim in ledger()]
     text = (checkout / "README.md").read_text()
     assert text.startswith("before\n")
@@ -36,23 +36,23 @@ def test_record_writes_verdicts_and_readme(checkout):
 
 def test_nothing_is_recorded_that_was_not_checked(checkout):
     with pytest.raises(ValueError, match=r"Got none of kk24.ce_overconfident"):
-        verdicts.record(ALL[1:])
+        verdicts.record(ALL[1:], tally.rewrite_readme)
     with pytest.raises(
         FileNotFoundError, match=r"recorded in results/ of the project. Got none for kk24.ce_overconfident"
     ):
-        verdicts.record([check._replace(missing=True) for check in ALL])
+        verdicts.record([check._replace(missing=True) for check in ALL], tally.rewrite_readme)
     assert (checkout / "verdicts.json").read_text() == EMPTY
 
 
 def test_one_claim_can_be_recorded_without_the_rest(checkout):
     """Who adds a claim need not train the book's networks."""
-    verdicts.record(ALL)
+    verdicts.record(ALL, tally.rewrite_readme)
     before = verdicts.records()
     new = Check("kk24.prop2_below", Record("NUMERIC"), None)
     with pytest.raises(ValueError, match="Got CHECK FAILED"):
-        verdicts.record([new._replace(now=Record("CHECK FAILED"))])
+        verdicts.record([new._replace(now=Record("CHECK FAILED"))], tally.rewrite_readme)
     assert verdicts.records() == before
-    verdicts.record([new])
+    verdicts.record([new], tally.rewrite_readme)
     assert verdicts.records() == before | {new.id: new.now}
     assert list(verdicts.records()) == list(before)
 

@@ -148,7 +148,7 @@ def test_the_headline_names_the_losses_that_contradict(monkeypatch):
     }
     monkeypatch.setattr("reproduction.studies.cifar.claims_kk24.gains_by_loss", lambda runs="": planted)
     said = _gains_in_words(None)
-    assert said.startswith("-1.00 to +1.00 points with 3 losses, 3 seeds each; not so with ")
+    assert said.startswith("-1.00 to +1.00 points with 3 losses, 3 seeds; not so with ")
     assert said.endswith("focal 1; focal 2, not a row of Table 1; FLSD-53")
     better = {"focal 1": planted["cross-entropy"]}
     monkeypatch.setattr("reproduction.studies.cifar.claims_kk24.gains_by_loss", lambda runs="": better)

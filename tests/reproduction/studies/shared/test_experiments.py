@@ -60,7 +60,7 @@ def test_what_became_of_them_is_read_from_the_records(found, tmp_path, monkeypat
 
 
 def test_no_image_and_no_text_is_recorded():
-    for path in RESULTS.rglob("*.npz"):
+    for path in RESULTS.rglob("*logits.npz"):
         with np.load(path) as arrays:
             on_the_way = {name for name in arrays if re.fullmatch(r"test_logits_\d{4}", name)}
             ends = {f"{part}_{what}" for part in ("validation", "test") for what in ("logits", "labels")}
