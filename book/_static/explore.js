@@ -198,6 +198,13 @@ function hold({ part }, { q1, q2, q3 }, draw) {
 
 // --- the figures ---
 
+// A row between two of those that begin with the numbers around x
+function between(rows, x) {
+  const i = max(1, rows.findIndex(([at]) => at >= x));
+  const [low, high] = [rows[i - 1], rows[i]];
+  return low.map((value, k) => value + (high[k] - value) * (x - low[0]) / (high[0] - low[0]));
+}
+
 function curve(f, low = 0.005, high = 0.995) {
   const xs = Array.from({ length: 101 }, (_, i) => low + ((high - low) * i) / 100);
   return xs.map((x) => [x, f(x)]);
@@ -268,13 +275,11 @@ const figures = {
     return `For p = ${p} FCL predicts ${found}, off by ${off}; focal loss alone ${focal}.`;
   },
 
-  law({ plane, errors, data, inputs: { gamma: slider } }, { network, gamma }) {
+  law({ plane, errors, data }, { network, gamma }) {
     const all = JSON.parse(data.networks);
     const [name, G, plain, scaled, runs] = all[network - 1];
-    const near = (a, b) => (abs(b[0] - gamma) < abs(a[0] - gamma) ? b : a);
-    const [trained, D, focal] = runs.reduce(near);
-    slider.value = trained;
-    const beside = all.map(([, x, ece, , own]) => [x, own.find((run) => run[0] === trained), ece]);
+    const [, D, focal] = between(runs, gamma);
+    const beside = all.map(([, x, ece, , own]) => [x, between(own, gamma), ece]);
     const of = (falls) => beside.filter(([, run, ece]) => run[2] < ece === falls).map(([x, run]) => [x, run[1]]);
     plane.dots("falls", ...of(true));
     plane.dots("rises", ...of(false));
@@ -282,10 +287,11 @@ const figures = {
     errors.line("focal", [[0, plain], ...runs.map(([x, , ece]) => [x, ece])]);
     errors.line("plain", [[0, plain], [6, plain]]);
     errors.line("scaled", [[0, scaled], [6, scaled]]);
-    errors.dots("now", [trained, focal]);
+    errors.dots("now", [gamma, focal]);
     const [g, d, before, after, T] = [G, D, plain, focal, scaled].map((x) => x.toFixed(1).replace("-", "−"));
-    const says = `${name}: G = ${g} points with cross-entropy. γ = ${trained} takes D = ${d}, ${D < 2 * G ? "less" : "more"} than 2G`;
-    return `${says}. ECE ${before} % with cross-entropy, ${after} % with focal loss; ${T} % with cross-entropy and a temperature.`;
+    const takes = `γ = ${gamma} takes D = ${d}, ${D < 2 * G ? "less" : "more"} than 2G`;
+    const ece = `ECE ${before} % with cross-entropy, ${after} % with focal loss; ${T} % with cross-entropy and a temperature`;
+    return `${name}: G = ${g} points with cross-entropy. ${takes}. ${ece}.`;
   },
 
   reliability({ diagram, valley, data }, { gamma, T }) {

@@ -283,7 +283,8 @@ def _law(networks: Sequence[Network]) -> str:
         "Those that focal loss calibrates better lie below the line D = 2G. In a second picture, the calibration "
         "error of one of them over gamma.",
         f"{len(networks)} kinds of networks, each trained with cross-entropy and with focal loss. Below the line focal "
-        f"loss calibrates better, above it worse. Marked at first: {name}, γ = {gamma:g}.{beyond}",
+        f"loss calibrates better, above it worse. Marked at first: {name}, γ = {gamma:g}.{beyond} Between trained γ, "
+        "values are interpolated.",
         "find the γ that suits a network that is hardly overconfident, and one that is very much so.",
         {"networks": json.dumps([network.rounded() for network in networks], ensure_ascii=False)},
     )

@@ -159,7 +159,7 @@ def test_script_and_picture_have_the_same_parts(name):
     panels = {attrs["data-panel"] for _, attrs in found if "data-panel" in attrs}
     inputs = {attrs["name"] for tag, attrs in found if tag == "input"}
     view, values = re.match(r"\s+\w+\(\{ (.*?) \}, \{ ([^}]*) \}", text).groups()
-    handled = re.search(r", inputs: \{ \w+: slider, (\w+)", view)  # the script needs the elements themselves
+    handled = re.search(r", inputs: \{ T: slider, (\w+)", view)  # the script needs the elements themselves
     assert set(view.split(", inputs")[0].split(", ")) - {"data"} <= panels
     assert set(values.split(", ")) | set(handled.groups() if handled else ()) == inputs
 
