@@ -285,8 +285,8 @@ const figures = {
     plane.dots("rises", ...of(false));
     plane.dots("at", [G, D]);
     errors.line("focal", [[0, plain], ...runs.map(([x, , ece]) => [x, ece])]);
-    errors.line("plain", [[0, plain], [6, plain]]);
-    errors.line("scaled", [[0, scaled], [6, scaled]]);
+    errors.line("plain", [[0, plain], [5.3, plain]]);
+    errors.line("scaled", [[0, scaled], [5.3, scaled]]);
     errors.dots("now", [gamma, focal]);
     const [g, d, before, after, T] = [G, D, plain, focal, scaled].map((x) => x.toFixed(1).replace("-", "−"));
     const takes = `γ = ${gamma} takes D = ${d}, ${D < 2 * G ? "less" : "more"} than 2G`;

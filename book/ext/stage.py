@@ -94,22 +94,22 @@ def _index(text: str, contents: Contents) -> str:
 
 
 def add_index_entries(notebook: NotebookNode, claims: Iterable[Claim]) -> None:
-    """Above the chips of a cell directives that put their claims into the index, and so into the search."""
+    """Above the chips of a cell directives that put these claims into the index, and so into the search."""
     entries = {
         verdict_anchor(claim.id): index_entry(claim.id, claim.source if claim.of_paper else "") for claim in claims
     }
 
     for cell in notebook.cells:
         shown = ["".join(output.get("data", {}).get("text/html", "")) for output in cell.get("outputs", [])]
-        if ids := [id for text in shown for id in _VERDICT.findall(text)]:
+        if ids := [id for text in shown for id in _VERDICT.findall(text) if id in entries]:
             indexed = {"text/markdown": "".join(entries[id] for id in ids)}
             cell.outputs.insert(0, nbformat.v4.new_output("display_data", indexed))
 
 
 def _chapter(notebook: NotebookNode, contents: Contents, name: str) -> str:
-    """The notebook with a line under its title, and where a path goes on one above its foot; its verdicts indexed, its
-    figures lighter."""
-    add_index_entries(notebook, ledger())
+    """The notebook with a line under its title, and where a path goes on one above its foot; its own claims indexed,
+    not those of another chapter that it shows, and its figures lighter."""
+    add_index_entries(notebook, [claim for claim in ledger() if f"notebooks/{claim.chapter}" == name])
     lighten_figures(notebook)
     if name.split("/")[1][0].isdigit():
         first = notebook.cells[0]

@@ -259,8 +259,8 @@ def _law(networks: Sequence[Network]) -> str:
         legend=legend, legend_at=(176, 20),
     )  # fmt: skip
     by_gamma = [
-        Line("plain", "thin", [(0, plain), (6, plain)]),
-        Line("scaled", "three", [(0, scaled), (6, scaled)]),
+        Line("plain", "thin", [(0, plain), (5.3, plain)]),
+        Line("scaled", "three", [(0, scaled), (5.3, scaled)]),
         Line("focal", "two", [(0, plain), *((g, ece) for g, _, ece in runs)]),
         Line("now", "ring", [(gamma, focal)] * 2),
     ]
