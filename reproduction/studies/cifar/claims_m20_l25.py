@@ -214,7 +214,7 @@ def longer_training_favours_focal() -> Evidence:
 
 @add_ours_larger(
     "m20.larger_network_favours_focal",
-    "A larger network favours focal loss",
+    "ResNet-18 favours focal loss more than a small network does",
     "M20 section 6, asked of the size of the network",
     f"{LEAD} in ResNet-18 than in a small network, both after 16 epochs with the same recipe. (AirBench CNN, 45,000 "
     "training images.)",
@@ -223,7 +223,10 @@ def longer_training_favours_focal() -> Evidence:
 def larger_network_favours_focal() -> Evidence:
     """Of the same seeds, with all else alike but machine, version of PyTorch and the way it does a step."""
     found = change_of_lead(LARGER, CLIPPED, "by a larger network")
-    return with_remark(found, "Asked when ResNet-18's runs and the small network's first seed had been seen")
+    seen = "Asked when ResNet-18's runs and the small network's first seed had been seen"
+    return with_remark(
+        found, f"{seen}. The networks differ in more than size; machine and version of PyTorch differ, too"
+    )
 
 
 def _fcl_against(name: str) -> Measurement:

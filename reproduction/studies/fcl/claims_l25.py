@@ -12,7 +12,7 @@ from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.fcl.measures import GAP_OF, RECORD, read_fcl
 from reproduction.studies.fcl.plan import EPOCHS, MAP_LAMBDAS, N_TRAIN, written_contrasts
-from reproduction.studies.shared.from_runs import contrast_by_seed, over_seeds, signed_by_seed
+from reproduction.studies.shared.from_runs import contrast_by_seed, on_one_test_set, over_seeds, signed_by_seed
 from reproduction.studies.shared.regimes import trained_as
 
 CHAPTER = "21_fcl_networks"
@@ -30,7 +30,8 @@ def _written(table: str, *places: int, said: str = "printed") -> Evidence:
     """The contrasts at these places of a family that was written down, each against its sign."""
     family = [contrast for contrast in written_contrasts() if contrast.table == table]
     chosen = [family[place] for place in places]
-    parts = [contrast_by_seed(str(contrast), read_fcl("images"), contrast, said) for contrast in chosen]
+    images = read_fcl("images")
+    parts = [on_one_test_set(contrast_by_seed(str(contrast), images, contrast, said)) for contrast in chosen]
     return parts[0] if len(parts) == 1 else All(tuple(parts))
 
 
@@ -285,9 +286,17 @@ add_ours(
     "L25 Thm. 4.5, seen in networks",
     r"Networks that have overfitted have a smaller post-processing gap by FCL than by focal loss, whether trained with focal loss or with FCL. (Of "
     rf"their confidence; $\gamma = {GAP_OF[0]:g}$, $\lambda = {GAP_OF[1]:g}$; seen in the trial first. {HERE[1:-1]})",
-    lambda: _signed(
-        *(
-            (f"gap by FCL minus gap by focal loss, networks of {loss}", _gaps_apart(loss), -1)
+    lambda: All(
+        tuple(
+            on_one_test_set(
+                signed_by_seed(
+                    f"gap by FCL minus gap by focal loss, networks of {loss}",
+                    "negative",
+                    _gaps_apart(loss),
+                    -1,
+                    "claimed",
+                )
+            )
             for loss in ("focal 3", "fcl 3 0.5")
         )
     ),

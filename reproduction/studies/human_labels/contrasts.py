@@ -11,7 +11,7 @@ from reproduction.ledger.evidence import All
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.human_labels.measures import RECORD, name_settings
 from reproduction.studies.human_labels.plan import GAMMA, VALIDATED, losses_compared, written_contrasts
-from reproduction.studies.shared.from_runs import contrast_by_seed, over_seeds, paired
+from reproduction.studies.shared.from_runs import contrast_by_seed, on_one_test_set, over_seeds, paired
 from reproduction.studies.shared.over_seeds import correct_together
 from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts, find_contrast
@@ -190,14 +190,15 @@ def contrast_seen_afterwards(setting: str, sign: int) -> Measurement:
 
 def _measure(setting: str, contrast: Contrast, sign: int, said: str) -> Measurement:
     quantity = f"{_METRICS[contrast.metric]} to the raters [{setting}], {contrast.name}"
-    return contrast_by_seed(quantity, _rows_of(setting), contrast, said, sign)
+    return on_one_test_set(contrast_by_seed(quantity, _rows_of(setting), contrast, said, sign))
 
 
 def size_of_gap(setting: str, kept: str, sign: int, said: str = "claimed") -> Measurement:
     """Size of focal loss's gap to the raters less cross-entropy's, in one setting, against the sign claimed."""
     what = "size of the gap between mean top probability and share of raters"
     quantity = f"{what} [{setting}], {kept}: focal minus cross-entropy"
-    return paired(quantity, "positive" if sign > 0 else "negative", *gap_sizes(setting, kept), sign, said)
+    printed = "positive" if sign > 0 else "negative"
+    return on_one_test_set(paired(quantity, printed, *gap_sizes(setting, kept), sign, said))
 
 
 def temperature_left(setting: str, tolerance: float) -> Measurement:

@@ -15,7 +15,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.ood.contrasts import temperature_under
 from reproduction.studies.ood.measures import mean_over_shifts
 from reproduction.studies.ood.plan import CIFAR_SHIFTS, SHIFTS, corruptions_asked, shift_contrasts
-from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, name_metric, signed_by_seed
+from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, name_metric, on_one_test_set, signed_by_seed
 from reproduction.studies.shared.recorded import BOOK, read_shift
 from reproduction.studies.shared.written_contrasts import difference_by_seed
 
@@ -42,7 +42,7 @@ def _contrast(contrast: Contrast, table: pd.DataFrame) -> Measurement:
     values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
     claimed = "positive" if contrast.claimed > 0 else "negative"
     quantity = f"{name_metric(contrast.metric)} of {contrast.ours}, minus {contrast.theirs}"
-    return signed_by_seed(quantity, claimed, values, contrast.claimed, said="asked")
+    return on_one_test_set(signed_by_seed(quantity, claimed, values, contrast.claimed, said="asked"))
 
 
 def _asked(
@@ -57,7 +57,7 @@ def _harm_under_contrast(table: pd.DataFrame) -> Measurement:
     """That a temperature raises the adaptive ECE of gamma 3 where contrast is reduced."""
     values = temperature_under(table, "contrast", "focal 3")
     quantity = f"{name_metric('adaptive-ece')} of focal 3 after temperature by nll, minus as trained, contrast reduced"
-    return signed_by_seed(quantity, "positive", values, 1, said="asked")
+    return on_one_test_set(signed_by_seed(quantity, "positive", values, 1, said="asked"))
 
 
 add_ours = Rows(CHAPTER, "ours", needs=RECORDED)

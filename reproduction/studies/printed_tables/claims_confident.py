@@ -97,11 +97,11 @@ def fig8_right() -> Evidence:
 
 @add_reading(
     "m20.fig8_wrong",
-    "Focal loss is less confident on mistakes, in Fig. 8",
+    "Focal loss is less confident than cross-entropy on mistakes, in Fig. 8",
     "M20 App. F, Fig. 8",
     "'However, on misclassified samples, we observe a very low confidence for the focal loss model.' (Taken as: lower "
-    "than cross-entropy's on each of the four printed, before and after temperature scaling; how low is not judged. "
-    f"{ORDER})",
+    "than cross-entropy's on each of the four printed, before and after temperature scaling; how low is not judged, "
+    f"but see m20.fig8_wrong_counted. {ORDER})",
 )
 def fig8_wrong() -> Evidence:
     """The smallest of the four differences."""

@@ -41,7 +41,7 @@ add_reading(
 )
 add_reading(
     "l25.fcl_among_lowest",
-    "FCL is among the lowest of seven losses after scaling",
+    "FCL is among the lowest of seven losses after scaling, as printed",
     "L25 section 5.1.1, Tables 4 to 7",
     "'Post-T calibration error for FCL are also among the lowest.' (Taken as: lowest or second lowest of seven losses "
     "in most rows of the printed tables.)",
@@ -59,7 +59,7 @@ add_ours(
 
 @add_ours(
     "l25.fcl_rows",
-    "FCL has the lowest other calibration errors in most rows",
+    "As printed, FCL has the lowest other calibration errors in most rows",
     "L25 Tables 5 to 7, row by row",
     r"Of the seven losses FCL has the lowest smooth ECE, adaptive ECE and classwise ECE in 9, 8 and 9 of 12 rows of Tables 5, 6 and 7 "
     r"before temperature scaling, and in 11, 10 and 11 after, the row of Table 5 included that repeats another (l25.table5_row_twice).",

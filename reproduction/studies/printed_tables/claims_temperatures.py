@@ -43,7 +43,7 @@ def _within(metric: str, low_high: tuple[float, float], *losses: str) -> pd.Seri
 
 add_reading(
     "m20.temperatures_sample_dependent",
-    "Temperatures of FLSD-53 mostly lie between 0.9 and 1.1",
+    "Printed temperatures of FLSD-53 mostly lie between 0.9 and 1.1",
     "M20 section 6, Tables 1 and 2",
     r"'For focal loss with sample-based $\gamma$ (refer Tab. 1 and Tab. 2), beside most other focal loss models, the "
     r"optimal temperatures are very close to 1, mostly lying between 0.9 and 1.1.' (Of sample-based $\gamma$, "

@@ -22,7 +22,7 @@ from reproduction.engine.store import Logits, Result, load_runs
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared import miscalibration
 from reproduction.studies.shared.miscalibration import eces_if_calibrated
-from reproduction.studies.shared.over_seeds import say_over, say_seeds
+from reproduction.studies.shared.over_seeds import ONE_TEST_SET, say_over, say_seeds
 from reproduction.studies.shared.printed_effects import PrintedEffect
 from reproduction.studies.shared.recorded import (
     BOOK,
@@ -119,6 +119,11 @@ def focal_gammas(frame: pd.DataFrame) -> list[float]:
 def over_seeds(values: Any) -> str:
     """'4 seeds', for an interval over values one a seed."""
     return say_seeds(len(values))
+
+
+def on_one_test_set(found: Measurement) -> Measurement:
+    """The same, saying that its interval is over seeds alone, all asked about the same test samples."""
+    return found if ONE_TEST_SET in found.over else replace(found, over=f"{found.over} {ONE_TEST_SET}")
 
 
 def say_sign(sign: int) -> str:

@@ -30,6 +30,7 @@ from reproduction.studies.shared.two_way import IMAGES, LEFT_OUT, BySeed, change
 
 Column = Literal["loss", "method", "objective"]
 
+ONE_TEST_SET = "alone, one test set"  # after '4 seeds': other test samples are not in the interval
 RUN = ["dataset", "model", "loss", "seed"]  # tells runs apart, 'loss' with its parameters
 _ROW = ["dataset", "model", "loss", "method", "objective", "metric", "seed"]  # tells rows apart
 
@@ -180,7 +181,7 @@ def say_over(found: BySeed, metric: str | None = None, planned: int | None = Non
     seeds = say_seeds(len(found.seeds), planned)
     if (metric is not None and metric not in METRICS) or (planned is not None and len(found.seeds) < planned):
         return seeds
-    return f"{seeds} and {found.images:,} test images" if found.images else f"{seeds} alone, one test set"
+    return f"{seeds} and {found.images:,} test images" if found.images else f"{seeds} {ONE_TEST_SET}"
 
 
 def say_what_two_allow(seeds: int) -> str:

@@ -16,13 +16,19 @@ from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import printed_tables
-from reproduction.studies.shared.from_runs import contrast_by_seed, name_metric, over_seeds, signed_if_any
+from reproduction.studies.shared.from_runs import (
+    contrast_by_seed,
+    name_metric,
+    on_one_test_set,
+    over_seeds,
+    signed_if_any,
+)
 from reproduction.studies.shared.over_seeds import correct_together, means_and_halves, say_seeds
 from reproduction.studies.shared.printed_effects import compare_with_printed, printed_name
 from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts, find_contrast
 from reproduction.studies.texts.measures import RECORD, name_kept
-from reproduction.studies.texts.plan import BEST, ELSEWHERE, LAST, SETTINGS, written_contrasts
+from reproduction.studies.texts.plan import BEST, ELSEWHERE, LAST, SEEN, SETTINGS, written_contrasts
 from reproduction.studies.texts.train import IN, TextRun
 
 NEEDS = f"results/{RECORD}"
@@ -394,10 +400,13 @@ def contrast_of_texts(setting: str, name: str, sign: int, said: str = "claimed")
 
 
 def _of_planned(found: Measurement, setting: str, seeds: int) -> Measurement:
-    """What so many seeds of a setting say: not complete as long as seeds that are planned for it are missing."""
+    """What so many seeds of a setting say: not complete as long as seeds that are planned for it are missing.
+
+    A remark says how many of them had been seen when the others were planned.
+    """
     planned = SETTINGS[setting].seeds
     if seeds >= planned:
-        return found
+        return replace(found, remark=f"{SEEN[setting]} of these seeds had been seen when the others were planned")
     return replace(found, over=say_seeds(seeds, planned), complete=False)
 
 
@@ -411,7 +420,7 @@ def similar_by(setting: str, name: str, tolerance: float) -> Measurement:
     quantity, table, contrast = _asked(setting, name)
     values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
     found = Measurement.near(quantity, "about 0", t_interval_if_any(values), 0.0, tolerance, over_seeds(values))
-    return _of_planned(found, setting, len(values.dropna()))
+    return _of_planned(on_one_test_set(found), setting, len(values.dropna()))
 
 
 def error_of_texts(setting: str, loss: str, expected: float, tolerance: float) -> Measurement:
@@ -421,7 +430,7 @@ def error_of_texts(setting: str, loss: str, expected: float, tolerance: float) -
     quantity = f"test error (%) of {loss} [{setting}]"
     interval, over = t_interval_if_any(values), over_seeds(values)
     found = Measurement.near(quantity, f"{expected:g}", interval, expected, tolerance, over, said="asked")
-    return _of_planned(found, setting, len(values))
+    return _of_planned(on_one_test_set(found), setting, len(values))
 
 
 def temperature_of_texts(setting: str, loss: str, other: str, sign: int) -> Measurement:

@@ -60,7 +60,6 @@ OF_ANY_NETWORK = {  # what KK24 says of focal loss and cross-entropy in general
     "kk24.focal_temperature_near_one",
     "kk24.focal_underconfident",
     "kk24.proper_part_calibrated",
-    "kk24.raters_after_map",
     "kk24.raters_overfitted",
 }
 

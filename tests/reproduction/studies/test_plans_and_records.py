@@ -8,6 +8,7 @@ import pytest
 from reproduction.checkout import ROOT
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import find
+from reproduction.ledger.regime import InRegime
 from reproduction.studies.fcl import plan as fcl
 from reproduction.studies.human_labels import contrasts as of_raters
 from reproduction.studies.human_labels import plan as human_labels
@@ -65,3 +66,30 @@ def test_without_the_record_nothing_is_judged(monkeypatch, module, reader, id, n
     assert found.verdict == Verdict.UNCHECKABLE
     assert found.lacks_runs
     assert needs in found.describe()
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "kk24.temperature_under_shift",
+        "kk24.raters_after_map",
+        "kk24.raters_validated",
+        "l25.log_gap_here",
+        "l25.thm45_overfitted_here",
+        "m20.text_accuracy",
+    ],
+)
+def test_without_logits_the_test_set_is_said_to_be_one(id):
+    """As book/verdicts.md says: all seeds are asked about the same images or texts."""
+    evidence = find(id).check()
+    parts = (evidence.found if isinstance(evidence, InRegime) else evidence).parts
+    assert len(parts) > 1
+    assert all(part.over.endswith("seeds alone, one test set") for part in parts)
+
+
+@pytest.mark.parametrize("id", ["m20.text_last_focal", "m20.text_mmce", "m20.text_accuracy", "m20.text_temperatures"])
+def test_text_claims_say_how_many_seeds_had_been_seen(id):
+    """As book/verdicts.md says: where seeds were added when the first had been seen, the claim says so."""
+    said = find(id).check().describe()
+    assert "5 of these seeds had been seen when the others were planned" in said
+    assert said.count("had been seen when the others were planned") in (1, 3)
