@@ -192,7 +192,7 @@ def test_a_chapter_runs_and_is_in_the_book(call, copy):
     [command] = commands("focal notebook")
     call("-m", "focal_lib.cli", *command, "--html", "coin.html")
     shown = (copy / "coin.html").read_text()
-    assert "<strong>CONFIRMED</strong>" in shown
+    assert ">CONFIRMED</strong>" in shown
     assert shown.count("<img") == 1
     tests = ("tests/test_book.py", "tests/book/test_contents.py", "tests/book/test_prose.py")
     call("-m", "pytest", "-q", "-k", "26_coin or 02_convexity or every_page or module_of_claims or cards_are", *tests)
