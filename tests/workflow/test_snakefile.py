@@ -14,7 +14,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("focal_lib", "reproduction", "workflow", "notebooks", "book", "_config.yml", "_toc.yml", "CITATION.cff")
+COPIED = (
+    "focal_lib",
+    "reproduction",
+    "workflow",
+    "notebooks",
+    "book",
+    "proofs",
+    "_config.yml",
+    "_toc.yml",
+    "CITATION.cff",
+)
 pytestmark = pytest.mark.slow
 
 
