@@ -56,12 +56,9 @@ def show(*ids: str) -> Line:
     Raises:
         ValueError: an unknown id.
     """
-    claims = [find(id) for id in ids]
-    items = "\n".join(
-        f'<li id="{verdict_anchor(claim.id)}">{_chip(claim, _records().get(claim.id, NOT_ON_RECORD))}</li>'
-        for claim in claims
-    )
-    texts = [_chip_text(claim, _records().get(claim.id, NOT_ON_RECORD)) for claim in claims]
+    found = [(find(id), _records().get(id, NOT_ON_RECORD)) for id in ids]
+    items = "\n".join(f'<li id="{verdict_anchor(claim.id)}">{_chip(claim, record)}</li>' for claim, record in found)
+    texts = [_chip_text(claim, record) for claim, record in found]
     return Line(f'<div class="chips"><p>Recorded verdicts</p><ul>\n{items}\n</ul></div>', "\n".join(texts))
 
 
