@@ -46,14 +46,13 @@ from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.tables import captioned
 from reproduction.studies.law.earlier import OUT
-from reproduction.studies.law.figures import law_figure, prediction_figure
+from reproduction.studies.law.figures import law_figure, networks, prediction_figure
 from reproduction.studies.law.judged import (
     CELL,
     below_twice,
     choices,
     forecasts,
     is_complete,
-    networks,
     over_cells,
     read_law,
     sign_predicted,

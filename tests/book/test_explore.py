@@ -14,7 +14,8 @@ from scipy.special import softmax
 from focal_lib import metrics
 from reproduction.checkout import ROOT
 from reproduction.pages.explore import FIGURES, explore, logit_sample, sample_log_probs
-from reproduction.studies.law.judged import networks, read_law
+from reproduction.studies.law.figures import networks
+from reproduction.studies.law.judged import read_law
 from reproduction.studies.shared.recorded import load_recorded
 from tests.book.in_node import check_in_node, needs_node, plant, run_node
 from workflow import explore_reference

@@ -17,13 +17,35 @@ from matplotlib.figure import Figure
 
 from focal_lib.plots.colours import ACCENTS
 from focal_lib.plots.style import WIDTH, put_legend_below, use_style
+from reproduction.pages.explore import Network
 from reproduction.studies.law.earlier import OUT
-from reproduction.studies.law.judged import read_law
+from reproduction.studies.law.judged import CELL, read_law
 
 FALLS, RISES = ACCENTS
 _FARTHEST = 30.0  # points of overconfidence that are drawn; what lies beyond is counted
 _PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}
 _AROUND = 2.0  # points beside the outermost network
+_MODELS: dict[Any, str] = {"small-cnn": "small CNN", "mlp": "MLP", "small-vit": "small ViT", "gp-cnn": "text CNN"}
+_DATA: dict[Any, str] = {
+    "fashion-mnist": "images of Fashion-MNIST",
+    "mnist-5k": "MNIST digits",
+    "cifar10": "images of CIFAR-10",
+    "cifar100": "images of CIFAR-100",
+    "movie-reviews": "film reviews",
+    "film-snippets-2": "review sentences, two classes",
+    "film-snippets-3": "review sentences, three classes",
+}
+
+
+def networks(runs: pd.DataFrame) -> list[Network]:
+    """The kinds of networks, from the most underconfident to the most overconfident: means over seeds."""
+    found = []
+    for (dataset, model, n_train, epochs), own in runs.groupby(CELL):
+        overconfident, plain, scaled = own[["cross_entropy", "cross_entropy_ece", "temperature_ece"]].mean()
+        focal = own.groupby("gamma")[["added", "test_ece"]].mean().reset_index()
+        name = f"{_MODELS[model]} on {n_train:,} {_DATA[dataset]}, {epochs} epochs"
+        found.append(Network(name, overconfident, plain, scaled, [*focal.itertuples(index=False, name=None)]))
+    return sorted(found, key=lambda network: network.overconfident)
 
 
 def law_figure(runs: pd.DataFrame, earlier: pd.DataFrame | None = None) -> Figure:

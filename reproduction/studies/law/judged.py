@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.intervals import Interval, t_interval
 from reproduction.checkout import ROOT
-from reproduction.pages.explore import Network
 from reproduction.studies.law.plan import CELLS, GAMMAS, SEEDS, SURE
 
 RECORD = "law"
 CELL = ["dataset", "model", "n_train", "epochs"]
 ALWAYS = 3.0  # gamma of a rival
-_MODELS: dict[Any, str] = {"small-cnn": "small CNN", "mlp": "MLP", "small-vit": "small ViT", "gp-cnn": "text CNN"}
-_DATA: dict[Any, str] = {
-    "fashion-mnist": "images of Fashion-MNIST",
-    "mnist-5k": "MNIST digits",
-    "cifar10": "images of CIFAR-10",
-    "cifar100": "images of CIFAR-100",
-    "movie-reviews": "film reviews",
-    "film-snippets-2": "review sentences, two classes",
-    "film-snippets-3": "review sentences, three classes",
-}
 
 
 @functools.cache
@@ -63,17 +51,6 @@ def judge_runs(record: pd.DataFrame) -> pd.DataFrame:
         found[f"{name}_ece"] = focal[f"{name}_ece"]
         found[f"{name}_confidence"] = focal[f"{name}_confidence"]
     return found
-
-
-def networks(runs: pd.DataFrame) -> list[Network]:
-    """The kinds of networks, from the most underconfident to the most overconfident: means over seeds."""
-    found = []
-    for (dataset, model, n_train, epochs), own in runs.groupby(CELL):
-        overconfident, plain, scaled = own[["cross_entropy", "cross_entropy_ece", "temperature_ece"]].mean()
-        focal = own.groupby("gamma")[["added", "test_ece"]].mean().reset_index()
-        name = f"{_MODELS[model]} on {n_train:,} {_DATA[dataset]}, {epochs} epochs"
-        found.append(Network(name, overconfident, plain, scaled, [*focal.itertuples(index=False, name=None)]))
-    return sorted(found, key=lambda network: network.overconfident)
 
 
 def over_cells(runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series] | str) -> Interval:
