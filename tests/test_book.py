@@ -42,7 +42,6 @@ PLOTS = {
     for name, value in vars(module).items()
     if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
 }
-CHAPTERS = [path for path in SOURCES if path.stem[0].isdigit()]
 
 # heads and labels of rows as records have them; a page on which names are typed has these in cells
 RAW = "|".join(sorted(WORDS, key=len, reverse=True))
@@ -163,14 +162,6 @@ def test_figures_have_alt_text_and_caption(path):
             assert len(settings["image"]["alt"]) > 30, cell.source
             assert settings["figure"]["caption"], cell.source
             assert settings["figure"]["name"].startswith("fig-"), cell.source
-
-
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
-def test_chapter_asks_and_concludes(path):
-    text = "\n".join(cell.source for cell in _cells(path, "markdown"))
-    assert "question" in text.lower()
-    assert "verdict" in text.lower()
-    assert re.search(r"\b(show|find)\(", path.read_text()), "a chapter shows the claims it settles"
 
 
 def test_no_executed_notebook_is_tracked_beside_the_sources():

@@ -105,7 +105,7 @@ def test_each_recipe_has_its_parts_and_they_are_written_as_the_rest_is(copy):
     names = [path for path, *_ in parts(RECIPES)]
     assert len(names) == 9
     assert [len(parts(recipe)) for recipe in re.split(r"^\*\*A ", RECIPES, flags=re.MULTILINE)] == [0, 3, 2, 2, 2]
-    python = [name for name in names if name.endswith(".py")] + ["reproduction/studies/coin", "notebooks/26_coin.py"]
+    python = [name for name in names if name.endswith(".py")] + ["reproduction/studies/coin", "notebooks/coin_page.py"]
     for check in (["check", "-q"], ["format", "-q", "--check"]):
         done = subprocess.run(
             [Path(sys.executable).with_name("ruff"), *check, *python], cwd=copy, capture_output=True, text=True
@@ -195,4 +195,4 @@ def test_a_chapter_runs_and_is_in_the_book(call, copy):
     assert ">CONFIRMED</strong>" in shown
     assert shown.count("<img") == 1
     tests = ("tests/test_book.py", "tests/book/test_contents.py", "tests/book/test_prose.py")
-    call("-m", "pytest", "-q", "-k", "26_coin or 02_convexity or every_page or module_of_claims or cards_are", *tests)
+    call("-m", "pytest", "-q", "-k", "coin_page or convexity or every_page or module_of_claims or cards_are", *tests)

@@ -1,7 +1,7 @@
 """Tests of the built book in a browser: tests/browser, over _build/html; and of a report that `focal calibrate` leaves.
 
     python -m workflow.browser                    # make browser
-    python -m workflow.browser -k 03_binary       # what pytest takes
+    python -m workflow.browser -k binary       # what pytest takes
 
 They have an environment of their own, `.venv-browser`, which make makes of workflow/browser.lock. The browser is
 this machine's Chromium, since playwright's own is a download from elsewhere; the Nu HTML checker needs Java.

@@ -4,7 +4,7 @@
 var Scorer = {
   score([page, title, anchor, description, score]) {
     if (description !== null) return score; // an object of the code
-    const kinds = [[/^notebooks\/\d/, 300], [/^notebooks\/ledger$/, 100], [/^book\/(api|checks)$/, 0]];
+    const kinds = [[/^notebooks\/ledger$/, 100], [/^notebooks/, 300], [/^book\/(api|checks)$/, 0]];
     const kind = kinds.find(([pages]) => pages.test(page));
     const named = anchor !== "" || title.includes(" > ");
     return score + (kind ? kind[1] : 200) + (named ? 50 : 0);

@@ -1,25 +1,25 @@
-"""What pages say of each other, from book/chapters.yaml: cards, reading paths, what a chapter needs, what is next."""
+"""What pages say of each other, from book/chapters.yaml: cards, and what a chapter needs."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-_CHAPTER = re.compile(r"notebooks/(\d+)_")
 _LABEL = re.compile(r"^\(([\w-]+)\)=\n# (.+)$", re.MULTILINE)
-PATH_NAMES = {"practice": "For practice", "theory": "For theory"}  # as in chapters.yaml -> as a reader sees them
 
 
 @dataclass(frozen=True)
 class Page:
     """A page of the book: what chapters.yaml says of it, what its source and its executed form say."""
 
-    about: str
+    number: int | None = None  # of a chapter
+    about: str = ""
     needs: Mapping[str, str] = field(default_factory=dict)
     figure: str = ""
     label: str = ""
@@ -29,10 +29,9 @@ class Page:
 
 @dataclass(frozen=True)
 class Contents:
-    """Parts: caption -> its pages; paths: name -> its pages; pages: name as in _toc.yml -> Page."""
+    """Parts: caption -> its pages; pages: name as in _toc.yml -> Page."""
 
     parts: Mapping[str, Sequence[str]]
-    paths: Mapping[str, Sequence[str]]
     pages: Mapping[str, Page]
 
 
@@ -43,25 +42,20 @@ def pages_in_order(toc: Path) -> list[str]:
 
 
 def read_contents(toc: Path, chapters: Path) -> Contents:
-    """The contents without what only the pages themselves say.
+    """The contents without what only the pages themselves say; chapters are the pages of numbered parts.
 
     Raises:
-        ValueError: a page of the table of contents is missing, or one is not in it.
+        ValueError: a page that is named is not in the table of contents.
     """
-    parts = {
-        part["caption"]: [c["file"] for c in part["chapters"]] for part in yaml.safe_load(toc.read_text())["parts"]
-    }
-    said: dict[str, Any] = yaml.safe_load(chapters.read_text())
-    pages = {name: Page(**page) for name, page in said["pages"].items()}
-    listed = [name for names in parts.values() for name in names]
-    named = [
-        *pages,
-        *(n for path in said["paths"].values() for n in path),
-        *(n for p in pages.values() for n in p.needs),
-    ]
-    if wrong := sorted((set(listed) - set(pages)) | (set(named) - set(listed))):
-        raise ValueError(f"{chapters} must be of the pages in {toc}. Got {', '.join(wrong)} in one only.")
-    return Contents(parts, said["paths"], {name: pages[name] for name in listed})
+    found = yaml.safe_load(toc.read_text())["parts"]
+    parts = {part["caption"]: [chapter["file"] for chapter in part["chapters"]] for part in found}
+    count = itertools.count(1)
+    pages = {c["file"]: Page(next(count) if part.get("numbered") else None) for part in found for c in part["chapters"]}
+    said: dict[str, dict[str, Any]] = yaml.safe_load(chapters.read_text())
+    named = {*said, *(need for page in said.values() for need in page.get("needs", ()))}
+    if wrong := sorted(named - set(pages)):
+        raise ValueError(f"{chapters} must be of the pages in {toc}. Got {', '.join(wrong)}.")
+    return Contents(parts, pages | {name: replace(pages[name], **page) for name, page in said.items()})
 
 
 def label_and_title(text: str) -> tuple[str, str]:
@@ -76,67 +70,28 @@ def label_and_title(text: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def _number(name: str) -> str:
-    found = _CHAPTER.match(name)
-    return str(int(found[1])) if found else ""
-
-
-def _link(contents: Contents, name: str) -> str:
+def _link(page: Page) -> str:
     """'[chapter 3](#ch-binary)', or the title of a page that is no chapter."""
-    page = contents.pages[name]
-    text = f"chapter {_number(name)}" if _number(name) else page.title
-    return f"[{text}](#{page.label})"
-
-
-def _titled_link(contents: Contents, name: str) -> str:
-    """'[3, *Two classes*](#ch-binary)', or the title of a page that is no chapter."""
-    page, number = contents.pages[name], _number(name)
-    return f"[{number}, *{page.title}*](#{page.label})" if number else _link(contents, name)
+    return f"[{f'chapter {page.number}' if page.number else page.title}](#{page.label})"
 
 
 def chapter_front(contents: Contents, name: str) -> str:
     """The line under a chapter's title: what of earlier chapters it needs."""
-    needs = "; ".join(f"{what} ({_link(contents, other)})" for other, what in contents.pages[name].needs.items())
-    needs = needs or "no other chapter"
-    return f":::{{div}} chapter-front\n**What you need:** {needs}.\n:::"
-
-
-def chapter_end(contents: Contents, name: str) -> str:
-    """Where each path goes on from here; '' where none does."""
-    steps = []
-    for path, names in contents.paths.items():
-        following = list(names)[names.index(name) + 1 :] if name in names else []
-        if following:
-            title = contents.pages[following[0]].title
-            link = _link(contents, following[0])
-            steps.append(f"{PATH_NAMES[path]}, {link}" + (f": *{title}*" if _number(following[0]) else ""))
-    if not steps:
-        return ""
-    first, *others = (step if step.endswith(("?*", "!*")) else f"{step}." for step in steps)
-    return f":::{{div}} chapter-next\n**Next.** {' '.join([first, *others])}\n:::"
-
-
-def path_list(contents: Contents) -> str:
-    """The reading paths, an item each, with the titles of their pages."""
-    lines = []
-    for path, names in contents.paths.items():
-        links = "; ".join(_titled_link(contents, name) for name in names)
-        lines.append(f"* **{PATH_NAMES[path]}**: {links}.")
-    return "\n".join(lines)
+    needs = "; ".join(f"{what} ({_link(contents.pages[other])})" for other, what in contents.pages[name].needs.items())
+    return f":::{{div}} chapter-front\n**What you need:** {needs or 'no other chapter'}.\n:::"
 
 
 def cards(contents: Contents) -> str:
-    """A card for every page, a grid for each part."""
+    """A card for every page with words about it, a grid for each part that has one."""
     blocks = []
     for caption, names in contents.parts.items():
-        items = [_card(contents, name) for name in names]
-        blocks.append("\n".join([f"**{caption}**", "", "::::{grid} 1 2 3 3", ":gutter: 3", "", *items, "::::", ""]))
+        if items := [_card(name, page) for name in names if (page := contents.pages[name]).about]:
+            blocks.append("\n".join([f"**{caption}**", "", "::::{grid} 1 2 3 3", ":gutter: 3", "", *items, "::::", ""]))
     return "\n".join(blocks)
 
 
-def _card(contents: Contents, name: str) -> str:
-    page = contents.pages[name]
-    lines = [f":::{{grid-item-card}} {_number(name) + '. ' if _number(name) else ''}{page.title}"]
+def _card(name: str, page: Page) -> str:
+    lines = [f":::{{grid-item-card}} {f'{page.number}. ' if page.number else ''}{page.title}"]
     lines += [f":link: {page.label}", ":link-type: ref", ":class-card: chapter-card"]
     if page.figure:
         lines += [f":img-top: /book/thumbnails/{Path(name).name}.png", f":img-alt: {page.alt}"]

@@ -2,8 +2,8 @@
 
     python -m book.ext.stage _build/notebooks _build/source
 
-On the way the landing page gets its cards and reading paths, a chapter what it needs, what comes next, and links to
-terms. Only files that differ are written, so that Sphinx rebuilds only the pages that changed.
+On the way the landing page gets its cards, a chapter what it needs and links to terms. Only files that differ are
+written, so that Sphinx rebuilds only the pages that changed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from book.ext.contents import (
     Contents,
     Page,
     cards,
-    chapter_end,
     chapter_front,
     label_and_title,
-    path_list,
     read_contents,
 )
 from book.ext.figures import find_figure, lighten_figures, thumbnail
@@ -41,7 +39,7 @@ INDEX = Path("book/index.md")
 TERMS = Path("book/terms.md")
 _VERDICT = re.compile(r'<li id="(verdict-[\w-]+)">')
 _EXPECTED = re.compile(r"^% expect ([A-Z ]+): (.+)$", re.MULTILINE)
-MARKS = {"% cards": cards, "% paths": path_list}  # lines of the landing page, and what stands there instead
+CARDS = "% cards"  # a line of the landing page where they come
 
 
 def stage(notebooks: Path, target: Path) -> None:
@@ -86,11 +84,9 @@ def check_expected(text: str, verdicts: Mapping[str, str]) -> None:
 
 def _index(text: str, contents: Contents) -> str:
     check_expected(text, recorded())
-    for mark, written in MARKS.items():
-        if f"\n{mark}\n" not in text:
-            raise ValueError(f"{INDEX} must have a line {mark!r}. Got none.")
-        text = text.replace(f"\n{mark}\n", f"\n{written(contents)}\n")
-    return text
+    if f"\n{CARDS}\n" not in text:
+        raise ValueError(f"{INDEX} must have a line {CARDS!r}. Got none.")
+    return text.replace(f"\n{CARDS}\n", f"\n{cards(contents)}\n")
 
 
 def add_index_entries(notebook: NotebookNode, claims: Iterable[Claim]) -> None:
@@ -107,17 +103,15 @@ def add_index_entries(notebook: NotebookNode, claims: Iterable[Claim]) -> None:
 
 
 def _chapter(notebook: NotebookNode, contents: Contents, name: str) -> str:
-    """The notebook with a line under its title, and where a path goes on one above its foot; its own claims indexed,
-    not those of another chapter that it shows, and its figures lighter."""
+    """The notebook with a line under its title; its own claims indexed, not those of another chapter that it shows,
+    and its figures lighter."""
     add_index_entries(notebook, [claim for claim in ledger() if f"notebooks/{claim.chapter}" == name])
     lighten_figures(notebook)
-    if name.split("/")[1][0].isdigit():
+    if contents.pages[name].number:
         first = notebook.cells[0]
         head, title, rest = first.source.partition(f"# {contents.pages[name].title}\n")
         first.source = f"{head}{title}\n{chapter_front(contents, name)}\n{rest}"
         link_terms(notebook.cells, glossary(TERMS.read_text()))
-    if end := chapter_end(contents, name):
-        notebook.cells.insert(-1, nbformat.v4.new_markdown_cell(end, id="next"))
     return nbformat.writes(notebook)
 
 

@@ -1,6 +1,6 @@
 """The `focal notebook` command.
 
-focal notebook 04_temperature_bounds -p radius 10 --out page.ipynb
+focal notebook temperature_bounds -p radius 10 --out page.ipynb
 """
 
 from __future__ import annotations

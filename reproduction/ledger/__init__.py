@@ -2,7 +2,7 @@
 
 >>> from reproduction.ledger import ledger
 >>> [claim.id for claim in ledger("kk24")][:1]
-['kk24.ce_overconfident']
+['kk24.prop1']
 """
 
 from reproduction.ledger.display import claims_of, proof, show

@@ -93,7 +93,7 @@ def _whose(claim: Claim) -> str:
 
 
 def claims_of(chapter: str) -> Line:
-    """A link to the claims of a chapter, '06_confidence', in the ledger, where each has its evidence.
+    """A link to the claims of a chapter, 'confidence', in the ledger, where each has its evidence.
 
     Raises:
         ValueError: a chapter without claims.

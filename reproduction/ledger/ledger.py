@@ -77,7 +77,7 @@ class Claim:
     short: str  # what it says, in four to fourteen plain words: its line in a chapter, in the README, on its card
     source: str  # 'KK24 Prop. 1, App. A.1'
     statement: str  # MyST markdown with LaTeX
-    chapter: str  # notebook that derives it: '02_convexity', or 'open_questions'
+    chapter: str  # notebook that derives it: 'convexity', or 'open_questions'
     check: Callable[[], Evidence]
     corrects: tuple[str, ...] = ()  # ids of the claims this one puts right
     fidelity: Fidelity = Fidelity.OURS
@@ -155,15 +155,9 @@ class Claim:
         return self.id.split(".")[0]
 
     @property
-    def chapter_number(self) -> str:
-        """'6' of '06_confidence'; '' of a page that is no chapter."""
-        number = self.chapter.split("_")[0]
-        return str(int(number)) if number.isdigit() else ""
-
-    @property
     def place(self) -> str:
-        """'Chapter 6' of '06_confidence', 'Open questions' of 'open_questions'."""
-        return f"Chapter {self.chapter_number}" if self.chapter_number else self.chapter.replace("_", " ").capitalize()
+        """The page, as 'Open questions' of 'open_questions'."""
+        return self.chapter.replace("_", " ").capitalize()
 
     @property
     def location(self) -> str:
@@ -403,7 +397,7 @@ def _load() -> None:
 
 
 def ledger(paper: str | None = None) -> list[Claim]:
-    """Every claim, or those of one paper, in the order of the book. Nothing is checked yet.
+    """Every claim, or those of one paper: propositions by number, then what else a page has. Nothing is checked yet.
 
     Raises:
         ValueError: an unknown paper; the message lists the known ones.
@@ -417,8 +411,9 @@ def ledger(paper: str | None = None) -> list[Claim]:
 
 def _order(claim: Claim) -> tuple[Any, ...]:
     module = claim.check.__module__.rsplit(".", 1)[1]
-    numbered = module.startswith(("prop", "thm", "lemma"))  # propositions before what surrounds them
-    return list(PAPERS).index(claim.paper), claim.chapter, not numbered, module, claim.line
+    numbered = module.startswith(("prop", "thm", "lemma"))
+    page = "" if numbered else claim.chapter
+    return list(PAPERS).index(claim.paper), not numbered, page, module, claim.line
 
 
 def corrected_by(id: str) -> list[str]:

@@ -146,7 +146,7 @@ def _form(claims: Sequence[Claim]) -> str:
             for paper, name in PAPERS.items()
         },
         "verdict": {str(v): (str(v), verdicts[v]) for v in Verdict},
-        "chapter": {stem: (_name(stem, places_[stem]), chapters[stem]) for stem in sorted(chapters)},
+        "chapter": {stem: (places_[stem], chapters[stem]) for stem in sorted(chapters)},
         "whose": {
             "paper": ("the papers'", sum(kinds[kind] for kind in of_papers)),
             **{str(kind): (f"the papers', {kind}", kinds[kind]) for kind in of_papers},
@@ -160,12 +160,6 @@ def _form(claims: Sequence[Claim]) -> str:
         f"</label>{''.join(_menu(name, entries) for name, entries in menus.items())}"
         f'<button type="reset">show all</button><output>{len(claims)} of {len(claims)} claims</output></form>'
     )
-
-
-def _name(stem: str, place: str) -> str:
-    """'6: confidence' of '06_confidence', 'Open questions' of 'open_questions'."""
-    number, _, words = stem.partition("_")
-    return f"{int(number)}: {words.replace('_', ' ')}" if number.isdigit() else place
 
 
 def _menu(name: str, entries: Mapping[str, tuple[str, int]]) -> str:

@@ -65,18 +65,18 @@ def tally_table(claims: Sequence[Claim], verdicts: Mapping[str, str]) -> str:
 
 
 def readme_table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
-    """The tally, then the best-known claims: source, words, chapter, verdict, what holds instead.
+    """The tally, then the best-known claims: source, words, page, verdict, what holds instead.
 
     Args:
         verdicts: claim id -> verdict.
         instead: claim id -> what holds instead, where something does.
     """
     lines = [tally_table(ledger(), verdicts), "", HEADLINES, ""]
-    lines += ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
+    lines += ["| claim | says | page | verdict | instead |", "|---|---|---|---|---|"]
     for claim in ledger():
         if claim.in_readme:
             name = claim.source.split(",")[0]
-            chapter = f"[{claim.chapter_number or claim.place.lower()}](notebooks/{claim.chapter}.py)"
+            chapter = f"[{claim.place.lower()}](notebooks/{claim.chapter}.py)"
             cells = (name, claim.short, chapter, f"**{verdicts[claim.id]}**", instead.get(claim.id, ""))
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -44,7 +44,7 @@ def foot(name: str, **parameters: Any) -> Markdown:
     """Commit, date, parameters, versions, time since the kernel began, and the commands that rerun the page `name`.
 
     Args:
-        name: the notebook's file name without suffix, '02_convexity'.
+        name: the notebook's file name without suffix, 'convexity'.
         parameters: the papermill parameters with the values this run used; paths inside the checkout are shown
             relative to it.
     """

@@ -36,7 +36,7 @@ test("menus", () => {
 });
 
 test("the address keeps what is asked", () => {
-  const state = { text: "τ & 50 % = #1", verdict: "NOT REPRODUCED", chapter: "06_confidence" };
+  const state = { text: "τ & 50 % = #1", verdict: "NOT REPRODUCED", chapter: "confidence" };
   assert.deepStrictEqual(readState(writeState(state)), state);
   assert.deepStrictEqual(readState("?paper=kk24&utm=1"), { paper: "kk24" });
   assert.deepStrictEqual(readState("#paper=kk24"), { paper: "kk24" });

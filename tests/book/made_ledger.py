@@ -38,7 +38,7 @@ def made(count: int) -> list[Claim]:
             short=f"Number {i} lowers the gap",
             source=f"{('KK24', 'M20')[i % 2]} Prop. {i}",
             statement=f"For $\\gamma = {i}$ the ECE is lower. (So it is taken.)",
-            chapter=("06_confidence", "03_binary")[i >= 6],
+            chapter=("confidence", "binary")[i >= 6],
             check=proved if i % 3 else refuted,
             fidelity=kinds[i % 2],
         )

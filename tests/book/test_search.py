@@ -19,7 +19,7 @@ pytestmark = needs_node
 
 PAGES = {
     "index": "# A book\n\n```{toctree}\n:glob:\nnotebooks/*\nbook/*\n```\n",
-    "notebooks/06_confidence": "# Confidence\n\n```{index} ! KK24 Prop. 5, ! kk24.prop5\n```\n\nOf prop5.\n",
+    "notebooks/confidence": "# Confidence\n\n```{index} ! KK24 Prop. 5, ! kk24.prop5\n```\n\nOf prop5.\n",
     "notebooks/07_others": "# Others\n\nA prop, a temperature, its scaling, prop5.\n",
     "notebooks/09_scaling": "# Focal temperature scaling\n\nOf networks.\n",
     "notebooks/ledger": "# The ledger\n\nprop5, prop, temperature scaling of all.\n",
@@ -58,13 +58,13 @@ def test_the_book_uses_the_scorer():
 
 def test_chapters_come_before_pages_before_the_ledger_before_code(small):
     (found,) = first(small, "prop5")
-    order = ["notebooks/06_confidence", "notebooks/07_others", "book/verdicts", "notebooks/ledger", "book/checks"]
+    order = ["notebooks/confidence", "notebooks/07_others", "book/verdicts", "notebooks/ledger", "book/checks"]
     assert list(dict.fromkeys(found)) == order
 
 
 def test_a_chapter_about_it_comes_before_one_that_mentions_it(small):
     by_name, by_id, by_title = first(small, "Prop. 5", "kk24.prop5", "temperature scaling")
-    assert by_name[0] == by_id[0] == "notebooks/06_confidence"
+    assert by_name[0] == by_id[0] == "notebooks/confidence"
     assert by_title[0] == "notebooks/09_scaling"
 
 
@@ -77,11 +77,11 @@ def test_without_the_scorer_code_comes_before_a_chapter(tmp_path):
 @pytest.mark.parametrize(
     ("query", "chapter"),
     [
-        ("Prop. 5", "06_confidence"),
-        ("prop5", "06_confidence"),
-        ("KK24 Prop. 3", "04_temperature_bounds"),
-        ("temperature scaling", "09_focal_temperature_scaling"),
-        ("FLSD-53", "10_gradient_factor"),
+        ("Prop. 5", "confidence"),
+        ("prop5", "confidence"),
+        ("KK24 Prop. 3", "temperature_bounds"),
+        ("temperature scaling", "focal_temperature_scaling"),
+        ("FLSD-53", "gradient_factor"),
     ],
 )
 def test_the_book_finds_the_chapter_first(query, chapter):

@@ -10,32 +10,32 @@ import pytest
 from focal_lib import losses, theory
 from reproduction.checkout import ROOT
 from reproduction.theorems import symbols
+from tests.book.chapters import CHAPTERS
 
 ROWS = [
     [cell.strip() for cell in line.strip("|").split(" | ")]
     for line in (ROOT / "book" / "symbols.md").read_text().splitlines()
     if line.startswith("| $")
 ]
-CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
 MODULES = {"theory": theory, "losses": losses, "symbols": symbols}
 
 # as a row of the page has it, how a chapter writes it, the first to do so, which says what it is or links there
 INTRODUCED = [
-    (r"$\hat p(q)$", r"\\hat p", "02_convexity"),
-    (r"$FC(s)$", r"FC\(s\)", "03_binary"),
-    (r"$L^*(p)$", r"L\^\*", "03_binary"),
-    (r"$u(s)$", r"\bu\(s\)", "03_binary"),
-    (r"$R(s)$", r"(?<!\\mathcal )\bR\(s\)", "03_binary"),
-    (r"$\beta(s)$", r"\\beta", "04_temperature_bounds"),
-    (r"$\gamma_c$", r"\\gamma_c", "04_temperature_bounds"),
-    (r"$b(q)$", r"\bb\(q\)", "04_temperature_bounds"),
-    (r"$w(q)$", r"\bw\(", "04_temperature_bounds"),
-    (r"$h(q)$", r"\bh\(", "04_temperature_bounds"),
-    (r"$e(q)$", r"\be\(q\)", "04_temperature_bounds"),
-    (r"$g(q)$", r"\bg\(", "05_simplex"),
-    (r"$p^*(\gamma)$", r"p\^\*", "05_simplex"),
-    (r"$\tau(\gamma)$", r"\\tau\(\\gamma\)", "06_confidence"),
-    (r"$\gamma^*(p_0)$", r"\\gamma\^\*", "06_confidence"),
+    (r"$\hat p(q)$", r"\\hat p", "binary"),
+    (r"$FC(s)$", r"FC\(s\)", "binary"),
+    (r"$L^*(p)$", r"L\^\*", "binary"),
+    (r"$u(s)$", r"\bu\(s\)", "binary"),
+    (r"$R(s)$", r"(?<!\\mathcal )\bR\(s\)", "binary"),
+    (r"$\beta(s)$", r"\\beta", "temperature_bounds"),
+    (r"$\gamma_c$", r"\\gamma_c", "temperature_bounds"),
+    (r"$b(q)$", r"\bb\(q\)", "temperature_bounds"),
+    (r"$w(q)$", r"\bw\(", "temperature_fit"),
+    (r"$h(q)$", r"\bh\(", "confidence"),
+    (r"$e(q)$", r"\be\(q\)", "temperature_bounds"),
+    (r"$g(q)$", r"\bg\(", "confidence"),
+    (r"$p^*(\gamma)$", r"p\^\*", "confidence"),
+    (r"$\tau(\gamma)$", r"\\tau\(\\gamma\)", "confidence"),
+    (r"$\gamma^*(p_0)$", r"\\gamma\^\*", "confidence"),
 ]
 
 

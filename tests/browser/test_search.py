@@ -8,7 +8,7 @@ from tests.browser.built import HTML
 from tests.browser.visit import open_page
 
 
-@pytest.mark.parametrize(("asked", "chapter"), [("Prop. 5", "06_confidence")])
+@pytest.mark.parametrize(("asked", "chapter"), [("Prop. 5", "confidence")])
 def test_the_chapter_comes_first(asked, chapter, browser):
     page, log = open_page(browser, (HTML / "search.html").as_uri())
     box = page.locator("form[action='search.html'] input[name=q], input[name=q]").locator("visible=true").first

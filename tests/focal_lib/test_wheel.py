@@ -130,7 +130,7 @@ def test_claims(focal):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [["notebook", "04_temperature_bounds"], ["grid", "grid.yaml"]])
+@pytest.mark.parametrize("command", [["notebook", "temperature_bounds"], ["grid", "grid.yaml"]])
 def test_what_needs_a_checkout_says_so(focal, command):
     (focal.folder / "grid.yaml").write_text("gamma: [0, 1]\n")
     done = focal(*command)

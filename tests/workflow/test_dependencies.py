@@ -44,13 +44,13 @@ def test_what_a_module_reads_is_a_source():
 
 def test_a_table_whose_name_a_module_puts_together_is_a_source():
     wanted = {f"results/unknown-inputs/{name}.parquet" for name in ("cifar10-unknown", "cifar10-unknown-shift")}
-    assert wanted <= set(sources(notebook_modules(ROOT / "notebooks" / "19_unknown_inputs.py")))
-    assert "results/fashion-mnist/table.parquet" in sources(notebook_modules(ROOT / "notebooks" / "08_training.py"))
+    assert wanted <= set(sources(notebook_modules(ROOT / "notebooks" / "unknown_inputs.py")))
+    assert "results/fashion-mnist/table.parquet" in sources(notebook_modules(ROOT / "notebooks" / "training.py"))
     assert "results/fcl-networks/moons.parquet" in sources(["reproduction.studies.fcl.measures"])
 
 
 def test_a_page_does_not_depend_on_all_that_a_face_imports():
-    files = sources(notebook_modules(ROOT / "notebooks" / "02_convexity.py"))
+    files = sources(notebook_modules(ROOT / "notebooks" / "convexity.py"))
     assert "focal_lib/theory/__init__.py" in files
     assert "reproduction/studies/simple_models/linear.py" not in files
 

@@ -60,7 +60,7 @@ def snakemake(project: Path, *arguments: str) -> list[str]:
 
 
 def named(said: list[str]) -> set[str]:
-    """The jobs that a dry run would do, as 'page 02_convexity', 'book'."""
+    """The jobs that a dry run would do, as 'page convexity', 'book'."""
     return {job for line in said for job in re.findall(r"^Job \d+: (.*)", line)}
 
 
@@ -84,7 +84,7 @@ def test_pages_without_parameters_are_tried_as_the_book_has_them(finished):
     said = snakemake(finished, "-n", "notebooks", "--configfile", "workflow/smoke.yaml")
     again = named(said)
     assert {"page experiment", "page own_model"} <= again
-    assert not {"page 02_convexity", "page 08_training"} & again
+    assert not {"page convexity", "page training"} & again
 
 
 def test_long_pages_are_pages():
@@ -109,7 +109,7 @@ def test_times_of_sources_do_not_count(finished):
 def test_a_change_in_calibration_makes_the_pages_that_calibrate(finished):
     again = to_make(finished, "focal_lib/calibration/saved.py")
     assert {"page calibrate", "book"} <= again
-    assert "page 02_convexity" not in again
+    assert "page convexity" not in again
 
 
 def test_a_changed_source_no_page_runs_makes_the_book_that_shows_it(finished):
@@ -121,11 +121,11 @@ def test_a_page_that_fails_shows_why_and_one_that_does_not_is_told_in_a_line(fin
     programs = finished / "programs"
     programs.mkdir()
     (programs / "focal").write_text("""#!/bin/sh
-case "$*" in *02_convexity*) seq 90; echo "cell 3: no such name"; exit 1 ;; esac
+case "$*" in *convexity*) seq 90; echo "cell 3: no such name"; exit 1 ;; esac
 while [ "$1" != --out ]; do shift; done; touch "$2"
 """)
     (programs / "focal").chmod(0o755)
-    pages = [f"_build/notebooks/{name}.ipynb" for name in ("02_convexity", "14_published_tables")]
+    pages = [f"_build/notebooks/{name}.ipynb" for name in ("convexity", "published_tables")]
     for page in pages:
         (finished / page).unlink()
     command = [sys.executable, "-m", "snakemake", *pages, "--snakefile", "workflow/Snakefile", "--cores", "1"]
@@ -134,9 +134,9 @@ while [ "$1" != --out ]; do shift; done; touch "$2"
     done = subprocess.run(command, cwd=finished, env=os.environ | {"PATH": path}, capture_output=True, text=True)
     assert done.returncode == 1
     said = done.stderr.splitlines()
-    assert "page 02_convexity FAILED, status 1. The end of _build/logs/02_convexity.txt:" in said
+    assert "page convexity FAILED, status 1. The end of _build/logs/convexity.txt:" in said
     assert "    cell 3: no such name" in said
-    assert [line for line in said if re.fullmatch(r"page 14_published_tables +\d+ s", line)]
+    assert [line for line in said if re.fullmatch(r"page published_tables +\d+ s", line)]
     for page in pages:
         (finished / page).touch()
         os.utime(finished / page, (time.time() - 60,) * 2)
@@ -145,7 +145,7 @@ while [ "$1" != --out ]; do shift; done; touch "$2"
 def test_what_killed_builds_left_is_removed(finished):
     killed = subprocess.Popen([sys.executable, "-c", ""])
     killed.wait()
-    left = finished / "_build" / "notebooks" / f".{killed.pid}@{platform.node()}@02_convexity.ipynb"
+    left = finished / "_build" / "notebooks" / f".{killed.pid}@{platform.node()}@convexity.ipynb"
     left.touch()
     os.utime(finished / "_build" / "html" / "index.html", (time.time() - 7200,) * 2)  # something is to be made
     snakemake(finished, "--touch", "book")  # runs nothing

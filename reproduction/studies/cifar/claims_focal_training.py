@@ -32,8 +32,8 @@ from reproduction.studies.shared.recorded import BOOK, read_planned
 from reproduction.studies.shared.regimes import like_m20_or_l25, recorded_as
 from reproduction.studies.shared.two_way import BySeed
 
-CHAPTER = "16_miscalibration"
-WHICH_GAMMA = "08_training"  # the chapter that asks which gamma calibrates best
+CHAPTER = "miscalibration"
+WHICH_GAMMA = "training"  # the chapter that asks which gamma calibrates best
 GAMMAS = (1.0, 2.0, 3.0)  # M20's
 RECORDED = "cifar10-record"
 ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"

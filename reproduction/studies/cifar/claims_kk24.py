@@ -46,10 +46,10 @@ GAMMA_ACCURACY = (
     r"'Models trained with higher' $\gamma$ 'have generally' 'worse accuracy'. (Taken as: $\gamma = 7$ against "
     "cross-entropy. {}.)"
 )
-add_reading = Rows("13_table1", "our reading", needs=f"results/{RUNS}")
-add_hundred = Rows("13_table1", "our reading", needs=f"results/{HUNDRED_CLASSES}")
-add_larger = Rows("24_larger_longer", "our reading", needs=f"results/{LARGER}")
-add_ours = Rows("13_table1", "ours", needs=PRINTED)
+add_reading = Rows("table1", "our reading", needs=f"results/{RUNS}")
+add_hundred = Rows("table1", "our reading", needs=f"results/{HUNDRED_CLASSES}")
+add_larger = Rows("larger_longer", "our reading", needs=f"results/{LARGER}")
+add_ours = Rows("table1", "ours", needs=PRINTED)
 
 
 def focal_losses(runs: str = RUNS) -> tuple[str, ...]:

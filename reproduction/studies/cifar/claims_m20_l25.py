@@ -43,11 +43,11 @@ AFTER_FIXED = (
 )
 GAMMA_3 = r"Before temperature scaling focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy"
 LEAD = r"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower"
-add_reading = Rows("13_table1", "our reading", needs=f"results/{RUNS}")
-add_hundred = Rows("13_table1", "our reading", needs=f"results/{HUNDRED_CLASSES}")
-add_larger = Rows("24_larger_longer", "our reading", needs=f"results/{LARGER}")
-add_ours = Rows("13_table1", "ours", needs=f"results/{RUNS}")
-add_ours_larger = Rows("24_larger_longer", "ours", needs=f"results/{LARGER}")
+add_reading = Rows("table1", "our reading", needs=f"results/{RUNS}")
+add_hundred = Rows("table1", "our reading", needs=f"results/{HUNDRED_CLASSES}")
+add_larger = Rows("larger_longer", "our reading", needs=f"results/{LARGER}")
+add_ours = Rows("table1", "ours", needs=f"results/{RUNS}")
+add_ours_larger = Rows("larger_longer", "ours", needs=f"results/{LARGER}")
 
 
 def against_cross_entropy(loss: str, stage: str, runs: str = RUNS) -> Measurement:

@@ -31,7 +31,7 @@ from reproduction.studies.shared.recorded import BOOK
 from reproduction.studies.shared.regimes import like_m20_or_l25, recorded_as
 from reproduction.studies.shared.two_way import BySeed
 
-CHAPTER = "10_gradient_factor"
+CHAPTER = "gradient_factor"
 RECORDED = "cifar10-record"
 LOSSES = ("cross-entropy", "focal 1", "focal 2", "focal 3", "flsd-53")  # M20's on record
 add_paraphrased = Rows(CHAPTER, "paraphrased")

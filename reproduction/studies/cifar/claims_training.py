@@ -41,8 +41,8 @@ from reproduction.studies.shared.regimes import recorded_as
 from reproduction.studies.shared.scalings import FITS, Fit, predict, temperature_by_gamma
 from reproduction.studies.shared.two_way import BySeed, mean_of
 
-CHAPTER = "08_training"
-FTS = "09_focal_temperature_scaling"
+CHAPTER = "training"
+FTS = "focal_temperature_scaling"
 ECE = "adaptive-ece"
 PLAIN_BY_NLL, FOCAL_BY_NLL, PLAIN, FOCAL, ALONG_LINE = FITS[1:]
 TABLE_1 = functools.partial(recorded_as, "kk24-table1", BOOK)
@@ -67,7 +67,7 @@ def _temperature(gamma: float) -> np.ndarray:
     "KK24 sections 1 and 4.1",
     f"Cross-entropy is well calibrated on the training data and overconfident on test data. (Taken as: a gap of at "
     f"most 0.01 on training data, our threshold, and confidence above accuracy on test data. {SIZE}.)",
-    chapter="01_overconfidence",
+    chapter="overconfidence",
 )
 def ce_overconfident() -> Evidence:
     """Confidence minus accuracy on test above 0; on train within one point."""

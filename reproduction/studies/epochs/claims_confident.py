@@ -22,7 +22,7 @@ from reproduction.studies.shared.from_runs import (
     values_by_seed,
 )
 
-CHAPTER = "16_miscalibration"
+CHAPTER = "miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)
 HERE = (
     rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}; temperatures by ECE on validation, as M20 "

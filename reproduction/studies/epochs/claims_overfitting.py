@@ -32,7 +32,7 @@ from reproduction.studies.shared.recorded import BOOK
 from reproduction.studies.shared.regimes import recorded_as
 from reproduction.studies.shared.two_way import BySeed
 
-CHAPTER = "16_miscalibration"
+CHAPTER = "miscalibration"
 TAKEN = rf"cross-entropy, from the fifth epoch to the last; {SIZE}, a constant learning rate"
 HIGHEST_BIN = 0.96  # the last of 25
 LEARNT = 0.01  # training error

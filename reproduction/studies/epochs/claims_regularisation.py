@@ -31,7 +31,7 @@ from reproduction.studies.shared.from_runs import (
 from reproduction.studies.shared.recorded import BOOK
 from reproduction.studies.shared.regimes import recorded_as, trained_as
 
-CHAPTER = "16_miscalibration"
+CHAPTER = "miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)  # M20's
 SEEDS, SAMPLES, STEPS, RATE = 4, 500, 40, 0.01  # of the small networks whose first steps are followed
 HERE = (

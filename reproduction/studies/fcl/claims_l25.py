@@ -15,7 +15,7 @@ from reproduction.studies.fcl.plan import EPOCHS, MAP_LAMBDAS, N_TRAIN, written_
 from reproduction.studies.shared.from_runs import contrast_by_seed, on_one_test_set, over_seeds, signed_by_seed
 from reproduction.studies.shared.regimes import trained_as
 
-CHAPTER = "21_fcl_networks"
+CHAPTER = "fcl_networks"
 NEEDS = f"results/{RECORD}"
 LAMBDA, DISTANCE, OTHERS, GAP, SPEED = dict.fromkeys(c.table for c in written_contrasts())
 SIZE = f"{N_TRAIN:,} Fashion-MNIST images of 14 x 14 pixels, one hidden layer, Adam, {EPOCHS} epochs"

@@ -3,7 +3,7 @@
     nice python -m reproduction.studies.fcl.record --minutes 15      # of processor time; goes on where it stopped
 
 images.parquet has a row for each network on pooled Fashion-MNIST images, scaling and metric, epochs.parquet the test
-loss after every epoch of some of them, moons.parquet what networks on two moons lean by. `notebooks/21_fcl_networks.py`
+loss after every epoch of some of them, moons.parquet what networks on two moons lean by. `notebooks/fcl_networks.py`
 and claims read what this leaves. Seed 0 was the trial.
 """
 

@@ -18,7 +18,7 @@ from reproduction.studies.human_labels.contrasts import (
 from reproduction.studies.human_labels.plan import END, VALIDATED
 from reproduction.studies.shared.from_runs import COMPENSATION
 
-CHAPTER = "18_human_labels"
+CHAPTER = "human_labels"
 
 
 add_reading = Rows(CHAPTER, "our reading", needs=NEEDS)

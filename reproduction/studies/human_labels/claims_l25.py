@@ -7,7 +7,7 @@ from reproduction.ledger.ledger import claim
 from reproduction.studies.human_labels.contrasts import NEEDS, in_every_setting
 from reproduction.studies.human_labels.plan import FCL
 
-CHAPTER = "18_human_labels"
+CHAPTER = "human_labels"
 SIZE = rf"Film reviews, labels drawn from their raters' votes, $\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$."
 
 

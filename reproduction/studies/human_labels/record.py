@@ -2,7 +2,7 @@
 
     python -m reproduction.studies.human_labels.record --minutes 40      # of processor time; goes on where it stopped
 
-A seed is done whole, all its models, before the next. `notebooks/18_human_labels.py` and claims read what this leaves:
+A seed is done whole, all its models, before the next. `notebooks/human_labels.py` and claims read what this leaves:
 distances to the votes, no sentence and no vote.
 """
 

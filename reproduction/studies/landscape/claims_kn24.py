@@ -28,7 +28,7 @@ from reproduction.studies.shared.printed_effects import PrintedEffect
 from reproduction.studies.shared.recorded import load_recorded
 from reproduction.studies.shared.regimes import recorded_as
 
-PENALTIES = "11_curvature"  # chapter of the runs with a penalty
+PENALTIES = "curvature"  # chapter of the runs with a penalty
 RUNS = "cifar10-hessian"
 NONE, STRONG = 0.0, 0.002  # penalties
 LABEL = "hessian-trace {:g}"
@@ -83,7 +83,7 @@ def fig4_after_scaling() -> Evidence:
     return difference(RUNS, "ece", strong, none, PrintedEffect(-1, None, "negative, if it lasts"), "asked")
 
 
-CHAPTER = "20_landscape"
+CHAPTER = "landscape"
 RECORDED = "results/landscape"
 OTHERS = ("small-cnn", "mlp")  # than ViT
 ON = "Fashion-MNIST, networks trained on 2,000 images, the Hessian on 200"

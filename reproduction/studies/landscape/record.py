@@ -7,7 +7,7 @@
         --out curvature.parquet --device cuda
 
 table.parquet has a row a network and metric, see `measure_landscape`; rescaled.parquet the small CNNs of the first
-seed, as they are and with rescaled layers, see `measure_rescaled`. `notebooks/20_landscape.py` and claims read what
+seed, as they are and with rescaled layers, see `measure_rescaled`. `notebooks/landscape.py` and claims read what
 this leaves. The weights are not kept.
 """
 

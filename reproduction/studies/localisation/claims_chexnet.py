@@ -9,7 +9,7 @@ from reproduction.ledger.ledger import PRINTED, Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import l25_table9
 
-CHAPTER = "14_published_tables"
+CHAPTER = "published_tables"
 AVERAGE = "Average"
 BASELINE = "CheXNet (BCE)"
 TABLE9 = "L25 Table 9 (single runs as printed, without uncertainty)"

@@ -7,7 +7,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.studies.localisation.contrasts import NEEDS, contrast_of_record
 from reproduction.studies.localisation.plan import FCL, ONE, SEVERAL, Plan, losses_compared
 
-CHAPTER = "22_where_it_looks"
+CHAPTER = "where_it_looks"
 BOTH = (ONE, SEVERAL)
 CE, FOCAL, FCL_LABEL = losses_compared()
 SIZE = (

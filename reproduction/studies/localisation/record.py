@@ -6,7 +6,7 @@
 
 The second, with the files of ChestX-ray14 in FOCAL_DATA/chest-xray14, is nearer to L25's setting: all its losses, one
 after the other, on the CPU, until they are done. It says first how many images that is; with --dry-run no more.
-`notebooks/22_where_it_looks.py` and claims read what the first leaves: numbers, no image.
+`notebooks/where_it_looks.py` and claims read what the first leaves: numbers, no image.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, name_metric,
 from reproduction.studies.shared.recorded import BOOK, read_shift
 from reproduction.studies.shared.written_contrasts import difference_by_seed
 
-CHAPTER = "19_unknown_inputs"
+CHAPTER = "unknown_inputs"
 LOSSES = ("cross-entropy", "focal 3")
 NOT_ASKED = "which KK24 measures in distribution only"
 CORRUPTED = f"({SIZE}; 5,000 test images under Gaussian noise, Gaussian blur and reduced contrast, severities 1 to 5, their mean.)"

@@ -18,7 +18,7 @@ from reproduction.studies.shared.from_runs import CIFAR_SIZE, SIZE, contrast_by_
 from reproduction.studies.shared.recorded import BOOK, read_unknown
 from reproduction.studies.shared.regimes import recorded_as
 
-CHAPTER = "19_unknown_inputs"
+CHAPTER = "unknown_inputs"
 UNKNOWN = "mnist-5k"
 RECORDED = "results/unknown-inputs"
 STAGES = ("pre", "post")

@@ -5,7 +5,7 @@
 
 The rows of `measure_detection` of a grid's runs, for each set of images that they are shown, in <grid>.parquet; of some
 also those of `measure_shift`, on the first test images, in <grid>-shift.parquet: of cifar10-unknown under every
-corruption of CIFAR-10-C. It goes on where it stopped. `notebooks/19_unknown_inputs.py` reads what this leaves.
+corruption of CIFAR-10-C. It goes on where it stopped. `notebooks/unknown_inputs.py` reads what this leaves.
 
 Any grid can be shown other images, its finished runs at least; the mean AUROCs are printed, the table goes elsewhere,
 and is made anew each time:

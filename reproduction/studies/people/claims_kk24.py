@@ -15,7 +15,7 @@ from reproduction.studies.people.contrasts import (
 )
 from reproduction.studies.people.plan import CLIPPED, EXPECTED, LONG, RATIO, RESNET18, UNSEEN
 
-CHAPTER = "25_calibrated_to_whom"
+CHAPTER = "calibrated_to_whom"
 _SHORT = (RESNET18, CLIPPED)
 _WHERE = "CIFAR-10H; ResNet-18 and the small network with clipped gradients after 16 epochs"
 _EVERYWHERE = f"{_WHERE}, the small network after 100"

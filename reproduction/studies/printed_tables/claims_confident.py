@@ -13,7 +13,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import m20_fig8, m20_table6
 from reproduction.studies.printed_tables.from_tables import SCALED, AsPrinted, m20_cells
 
-CHAPTER = "14_published_tables"
+CHAPTER = "published_tables"
 ORDER = "The order of the numbers in the text at hand says whose each is."  # an assumption of m20_fig8.csv
 add_reading = Rows(CHAPTER, "our reading", needs=PRINTED)
 add_ours = Rows(CHAPTER, "ours", needs=PRINTED)

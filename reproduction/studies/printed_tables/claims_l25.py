@@ -21,7 +21,7 @@ from reproduction.studies.printed_tables.from_tables import (
     size_of_change,
 )
 
-CHAPTER = "14_published_tables"
+CHAPTER = "published_tables"
 TABLES = ("Table 4", "Table 5", "Table 6", "Table 7")
 STAGES = ("pre", "post")
 add_quoted = Rows(CHAPTER, "quoted", needs=PRINTED)

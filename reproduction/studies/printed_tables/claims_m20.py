@@ -19,7 +19,7 @@ from reproduction.studies.printed_tables.from_tables import (
     rows_won_in_words,
 )
 
-CHAPTER = "14_published_tables"
+CHAPTER = "published_tables"
 add_reading = Rows(CHAPTER, "our reading", needs=PRINTED)
 add_ours = Rows(CHAPTER, "ours", needs=PRINTED)
 add_quoted = Rows(CHAPTER, "quoted", needs=PRINTED)

@@ -20,7 +20,7 @@ from reproduction.studies.printed_tables.from_tables import (
     rows_where,
 )
 
-CHAPTER = "14_published_tables"
+CHAPTER = "published_tables"
 ECES, STAGES = {"ece": "ECE", "adaptive-ece": "AdaECE"}, ("pre", "post")
 SCHEDULE_532 = (
     r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss (scheduled $\gamma$ "

@@ -19,7 +19,7 @@ from reproduction.studies.printed_tables.from_tables import (
     rows_where,
 )
 
-CHAPTER = "14_published_tables"
+CHAPTER = "published_tables"
 TABLES = {"ece": "Table 1", "adaptive-ece": "Table 2"}
 OTHERS = (*FIXED, *SCHEDULED, SAMPLE_DEPENDENT[0])  # than FLSD-53
 NEAR_ONE, PRINTED_RANGE = (0.9, 1.1), (2.0, 2.8)

@@ -17,7 +17,7 @@ from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, tra
 from reproduction.studies.shared.moons import moon_truth
 from reproduction.studies.simple_models.moons import by_loss
 
-CHAPTER = "17_simple_models"
+CHAPTER = "simple_models"
 FOCAL, FCL = MoonLoss(10.0), MoonLoss(10.0, 1.5)
 RATES = (0.01, 0.001)  # the paper prints none; the second is Adam's default
 SEEDS = tuple(range(200, 210))

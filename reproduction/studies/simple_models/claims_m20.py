@@ -22,7 +22,7 @@ from reproduction.studies.simple_models.linear import (
     separable_growth,
 )
 
-CHAPTER = "17_simple_models"
+CHAPTER = "simple_models"
 DRAWS, BOUNDED_DRAWS = 20, 5
 OVER = f"{DRAWS} draws"
 GAMMA = 1.0  # M20's

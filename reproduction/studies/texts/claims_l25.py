@@ -11,7 +11,7 @@ from reproduction.studies.shared.regimes import trained_as
 from reproduction.studies.texts.contrasts import NEEDS, contrasts_everywhere, size_with
 from reproduction.studies.texts.plan import FCL, MOST
 
-CHAPTER = "23_text"
+CHAPTER = "text"
 NETWORK = "Global Pooling CNN"
 PAIR = rf"$\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, A.10's for AG News"
 

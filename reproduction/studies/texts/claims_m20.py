@@ -20,7 +20,7 @@ from reproduction.studies.texts.contrasts import (
 )
 from reproduction.studies.texts.plan import CHIEF, MOST, SETTINGS
 
-CHAPTER = "23_text"
+CHAPTER = "text"
 ROWS = ["20 Newsgroups", "SST Binary"]
 CE, FLSD = "cross-entropy", "flsd-53"
 ERROR = "FLSD-53 minus cross-entropy, error"

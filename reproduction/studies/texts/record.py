@@ -2,7 +2,7 @@
 
     nice python -m reproduction.studies.texts.record --minutes 12      # of processor time; goes on where it stopped
 
-A seed is done whole, all its models, before the next. `notebooks/23_text.py` and claims read what this leaves: metrics,
+A seed is done whole, all its models, before the next. `notebooks/text.py` and claims read what this leaves: metrics,
 temperatures and epochs, no text.
 """
 

@@ -12,7 +12,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, curvature, entropy_ratio, gain, weight
 
-ours = Rows("05_simplex", "ours")
+ours = Rows("simplex", "ours")
 q, gamma, g = symbols.q, symbols.gamma, symbols.g
 
 

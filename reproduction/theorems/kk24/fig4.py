@@ -19,7 +19,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import curvature, fcl, weight
 
-CHAPTER = "05_simplex"
+CHAPTER = "simplex"
 quoted = Rows(CHAPTER, "quoted")
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")

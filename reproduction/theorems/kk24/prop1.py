@@ -15,7 +15,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import curvature
 
-CHAPTER = "02_convexity"
+CHAPTER = "convexity"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 ours = Rows(CHAPTER, "ours")

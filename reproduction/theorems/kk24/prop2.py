@@ -13,7 +13,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, curvature, gain
 
-CHAPTER = "03_binary"
+CHAPTER = "binary"
 quoted = Rows(CHAPTER, "quoted")
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")

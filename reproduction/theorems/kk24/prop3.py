@@ -20,7 +20,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map
 
-CHAPTER = "04_temperature_bounds"
+CHAPTER = "temperature_bounds"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 reading = Rows(CHAPTER, "our reading")

@@ -17,7 +17,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, confidence, curvature, entropy_ratio, gain, weight
 
-CHAPTER = "04_temperature_bounds"
+CHAPTER = "temperature_bounds"
 ours = Rows(CHAPTER, "ours")
 q, g = symbols.q, symbols.g
 W_BY_GAIN = r"$w = -1/L' = q\,h(q)$ with $h = 1/g$"

@@ -11,7 +11,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, published, turning
 
-CHAPTER = "04_temperature_bounds"
+CHAPTER = "temperature_bounds"
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")
 s = symbols.s
@@ -24,7 +24,7 @@ s = symbols.s
     # the negative gamma of section 5.1 are -0.5 and -0.25
     r"'Technically, negative $\gamma$ could also be plugged into the calibration map, yielding an \"inverse\"-sigmoid shape on the "
     r"opposite side of the diagonal', shown in Fig. 1. (Taken as: for $\gamma = -0.5$ and $-0.25$, those of section 5.1, confidence falls everywhere.)",
-    chapter="03_binary",
+    chapter="binary",
 )
 def negative_inverse_sigmoid() -> Evidence:
     """Both gammas lie above the root of beta(0) = 1, so beta is below 1 everywhere."""
@@ -41,7 +41,7 @@ def negative_inverse_sigmoid() -> Evidence:
     "KK24 section 3.2, for every negative gamma",
     r"For $-1 \le \gamma < 0$ the map lowers confidence everywhere if and only if $\gamma \ge 2 - \frac{2}{\log2}$; below that it "
     r"raises it next to $q = \frac12$.",
-    chapter="03_binary",
+    chapter="binary",
 )
 def negative_confidence_falls() -> Evidence:
     """beta falls from beta(0), which is at most 1 from gamma = 2 - 2/log 2 on; below, confidence rises near s = 0."""

@@ -12,7 +12,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import curvature, entropy_ratio, weight
 
-CHAPTER = "05_simplex"
+CHAPTER = "simplex"
 quoted = Rows(CHAPTER, "quoted")
 ours = Rows(CHAPTER, "ours")
 q, gamma, g = symbols.q, symbols.gamma, symbols.g
@@ -159,7 +159,7 @@ def jacobian_steps() -> tuple[Step, ...]:
     "The function 1/L' is concave on the whole range",
     "KK24 Prop. 5, App. A.5, proof, statement 2",
     r"'The function $f(q)$', $1/L'(q)$, 'is concave on the whole range $\forall q \in (0, 1)$'.",
-    chapter="06_confidence",
+    chapter="confidence",
     instead="convex at first, then concave",
 )
 def prop4_inflection() -> Evidence:
@@ -191,7 +191,7 @@ ours(
         remark=r"Up to $q_0$ all four terms increase and the sum starts below 0; from $q_0$ on none is negative and the sum is positive: "
         r"it changes sign once, before $q_0$.",
     ),
-    chapter="06_confidence",
+    chapter="confidence",
     corrects="kk24.prop4_inflection",
 )
 

@@ -19,7 +19,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, confidence, entropy_ratio, gain, published, weight
 
-CHAPTER = "06_confidence"
+CHAPTER = "confidence"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 reading = Rows(CHAPTER, "our reading")
@@ -232,7 +232,7 @@ def prop5_near_uniform() -> Evidence:
     "KK24 section 3.3 on Fig. 5",
     r"'The predicted distribution becomes sharper, meaning that the highest predicted probability becomes higher while all "
     r"others - become lower' ($n = 3$).",
-    chapter="05_simplex",
+    chapter="simplex",
     instead="only the lowest must fall",
 )
 def fig5_others_fall() -> Evidence:
@@ -249,7 +249,7 @@ ours(
     "KK24 section 3.3 on Fig. 5, corrected",
     r"For $n = 3$ and $\gamma > 0$ the lowest probability becomes lower, unless it is 0 or $\frac13$.",
     lambda: confidence.sharper_proof(),
-    chapter="05_simplex",
+    chapter="simplex",
     corrects="kk24.fig5_others_fall",
 )
 

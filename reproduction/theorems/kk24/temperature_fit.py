@@ -18,7 +18,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import curvature, entropy_ratio, weight
 
-CHAPTER = "07_temperature_fit"
+CHAPTER = "temperature_fit"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 reading = Rows(CHAPTER, "our reading")
@@ -184,7 +184,7 @@ paraphrased(
     "KK24 Fig. 5, caption",
     r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
     lambda: _temperatures_measured({1.0: 0.81, 3.0: 0.46}, 0.01),
-    chapter="05_simplex",
+    chapter="simplex",
     instead="these belong to smaller gamma",
 )
 
@@ -194,7 +194,7 @@ ours(
     "KK24 Fig. 5, corrected",
     r"0.81 and 0.46 are the closest temperatures at $\gamma = 0.5$ and $2$.",
     lambda: _temperatures_measured({0.5: 0.81, 2.0: 0.46}, 0.006),
-    chapter="05_simplex",
+    chapter="simplex",
     corrects="kk24.fig5_caption",
 )
 
@@ -324,7 +324,7 @@ def tops_where_largest(gamma: float, inverse_temperature: float) -> list[float]:
     # the gamma of calibration are those of section 5.1, -0.5 and -0.25 among them
     r"Focal temperature scaling keeps 'the accuracy unchanged by design'. (Taken as: for every $T > 0$ and $\gamma \ge -1$ "
     r"the classes keep the order of their scores, ties included.)",
-    chapter="09_focal_temperature_scaling",
+    chapter="focal_temperature_scaling",
     formal=formal("exact", "kk24_focal_temperature_scaling_order", "kk24_accuracy_unchanged"),
 )
 def accuracy_unchanged() -> Evidence:

@@ -12,7 +12,7 @@ from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import entropy_ratio, gain
 from reproduction.theorems.lemmas.entropy_ratio import b
 
-CHAPTER = "11_curvature"
+CHAPTER = "curvature"
 quoted = Rows(CHAPTER, "quoted")
 ours = Rows(CHAPTER, "ours")
 q, s, g = symbols.q, symbols.s, symbols.g

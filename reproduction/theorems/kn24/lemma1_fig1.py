@@ -11,7 +11,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import curvature, entropy_bound, gain
 
-CHAPTER = "11_curvature"
+CHAPTER = "curvature"
 quoted = Rows(CHAPTER, "quoted")
 ours = Rows(CHAPTER, "ours")
 LOST = (

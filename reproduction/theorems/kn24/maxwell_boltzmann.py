@@ -10,7 +10,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, curvature, weight
 
-CHAPTER = "11_curvature"
+CHAPTER = "curvature"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 ours = Rows(CHAPTER, "ours")

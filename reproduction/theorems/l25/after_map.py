@@ -11,7 +11,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import curvature, fcl, gain
 
-CHAPTER = "17_simple_models"
+CHAPTER = "simple_models"
 ours = Rows(CHAPTER, "ours")
 
 
@@ -78,7 +78,7 @@ def multiplier_step(c: sp.Symbol, excess: int = 0) -> Step:
     r"Focal loss plus $\lambda\lVert q - e_y\rVert_1$ is strictly proper after a map, for every $\gamma, \lambda \ge 0$ and true probabilities $p$ "
     r"inside the simplex: where it predicts $q$, $p_i = v_i / \sum_j v_j$ with $v_j = q_j / (2\lambda q_j + g(q_j))$. The distance alone is not proper: its "
     r"mean is least where all probability is on a likeliest class.",
-    chapter="21_fcl_networks",
+    chapter="fcl_networks",
 )
 def l1_after_map() -> Evidence:
     """The distance is linear in q, so stationarity is a ratio."""

@@ -25,7 +25,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, curvature, entropy_bound, entropy_ratio, fcl, gain
 
-CHAPTER = "12_focal_calibration_loss"
+CHAPTER = "focal_calibration_loss"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 reading = Rows(CHAPTER, "our reading")

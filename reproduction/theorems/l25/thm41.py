@@ -13,7 +13,7 @@ from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems.lemmas import confidence, curvature, entropy_ratio, fcl, gain, weight
 
-CHAPTER = "12_focal_calibration_loss"
+CHAPTER = "focal_calibration_loss"
 quoted = Rows(CHAPTER, "quoted")
 ours = Rows(CHAPTER, "ours")
 

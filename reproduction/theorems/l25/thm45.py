@@ -15,7 +15,7 @@ from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems.lemmas import curvature, fcl
 
-CHAPTER = "12_focal_calibration_loss"
+CHAPTER = "focal_calibration_loss"
 quoted = Rows(CHAPTER, "quoted")
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")

@@ -14,7 +14,7 @@ from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, confidence, curvature, entropy_bound, weight
 
-CHAPTER = "10_gradient_factor"
+CHAPTER = "gradient_factor"
 quoted = Rows(CHAPTER, "quoted")
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")

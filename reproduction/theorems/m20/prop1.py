@@ -23,7 +23,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import gain
 
-CHAPTER = "10_gradient_factor"
+CHAPTER = "gradient_factor"
 quoted = Rows(CHAPTER, "quoted")
 paraphrased = Rows(CHAPTER, "paraphrased")
 reading = Rows(CHAPTER, "our reading")

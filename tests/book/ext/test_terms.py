@@ -8,10 +8,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from book.ext.terms import glossary, link_terms
 from reproduction.checkout import ROOT
+from tests.book.chapters import CHAPTERS
 
 PAGE = ROOT / "book" / "terms.md"
 TERMS = glossary(PAGE.read_text())
-CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
 FEW = {"ECE": "a gap", "expected calibration error": "a gap", "adaptive ECE": "another", "proper loss": "a loss"}
 
 

@@ -16,7 +16,7 @@ GAMMA, SEEDS = 2.0, 5
     short="Trained with focal loss, one logit is less sure than its coin",
     source="KK24 section 3.1, asked of a coin",
     statement=r"One logit trained with focal loss, $\gamma = 2$, reports less than the share of heads, 0.7.",
-    chapter="26_coin",
+    chapter="coin_page",
     fidelity="ours",
 )
 def coin_underconfident() -> Evidence:

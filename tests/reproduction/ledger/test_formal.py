@@ -111,7 +111,7 @@ def _claim(evidence, words, of_paper=True):
         "It is said to be so",
         "KK24",
         "x",
-        "02_convexity",
+        "convexity",
         lambda: evidence,
         fidelity=fidelity,
         formal=words,

@@ -133,13 +133,13 @@ def test_without_its_runs_a_claim_is_unchecked_and_says_which():
     assert found.reason == "needs the runs recorded in results/x of the project: run 12ab has no logits.npz"
     numbers = {"_instead": lambda evidence: f"{evidence.measured:.2f}"}
     unchecked = Claim(
-        "kk24.new", "It is less.", "KK24", "x", "02_convexity", lambda: Unchecked(""), needs="results/x", **numbers
+        "kk24.new", "It is less.", "KK24", "x", "convexity", lambda: Unchecked(""), needs="results/x", **numbers
     )
     assert unchecked.instead == ""
 
 
 def test_options_of_a_claim_are_checked():
-    options = {"source": "KK24", "statement": "x", "chapter": "02_convexity", "fidelity": "quoted"}
+    options = {"source": "KK24", "statement": "x", "chapter": "convexity", "fidelity": "quoted"}
     with pytest.raises(ValueError, match=r"needs must be 'results/<folder>' or PRINTED. Got 'runs'"):
         claim("kk24.new", **options, needs="runs")
     for short in ("So it is", "word " * 15, "The gap falls as $T$ grows"):
@@ -163,7 +163,7 @@ def test_an_id_is_taken_by_one_check(monkeypatch):
     """By whatever file the second is in; a module that is loaded again registers its claims again."""
     ledger_module = inspect.getmodule(face)
     monkeypatch.setattr(ledger_module, "_REGISTRY", dict(ledger_module._REGISTRY))
-    options = {"source": "KK24", "statement": "It is said to be so.", "chapter": "02_convexity", "fidelity": "quoted"}
+    options = {"source": "KK24", "statement": "It is said to be so.", "chapter": "convexity", "fidelity": "quoted"}
     with pytest.raises(ValueError, match=r"claim id must be unique. Got 'kk24.prop1'"):
         claim("kk24.prop1", **options)(lambda: Unchecked(""))
 
@@ -184,7 +184,7 @@ def test_an_id_is_taken_by_one_check(monkeypatch):
 
 def test_a_row_is_a_claim_on_its_line_and_no_id_is_that_of_another_row(monkeypatch):
     monkeypatch.setattr(sys.modules[Rows.__module__], "_REGISTRY", registry := {})
-    add = Rows("23_text", "ours", needs="results/texts")
+    add = Rows("text", "ours", needs="results/texts")
     add("m20.new", "", "M20", "It is said to be so.", lambda: Unchecked("not yet"))
     add(
         "m20.other",
@@ -192,7 +192,7 @@ def test_a_row_is_a_claim_on_its_line_and_no_id_is_that_of_another_row(monkeypat
         "M20",
         "It is said to be so.",
         lambda: Unchecked("not yet"),
-        chapter="13_table1",
+        chapter="table1",
         needs="results/x",
     )
 
@@ -202,8 +202,8 @@ def test_a_row_is_a_claim_on_its_line_and_no_id_is_that_of_another_row(monkeypat
 
     one, other, decorated = registry.values()
     assert (decorated.function, decorated.needs, decorated.evidence.reason) == ("third", "results/texts", "never")
-    assert (one.chapter, one.needs, one.fidelity, one.function) == ("23_text", "results/texts", "ours", "")
-    assert (other.chapter, other.needs, other.line > one.line) == ("13_table1", "results/x", True)
+    assert (one.chapter, one.needs, one.fidelity, one.function) == ("text", "results/texts", "ours", "")
+    assert (other.chapter, other.needs, other.line > one.line) == ("table1", "results/x", True)
     assert one.evidence == Unchecked("not yet")
     with pytest.raises(ValueError, match=r"must be unique\. Got 'm20\.new'"):
         add("m20.new", "", "M20", "It is said to be so.", lambda: Unchecked("not yet"))
@@ -230,8 +230,6 @@ def test_a_statement_of_ours_is_confirmed_not_reproduced():
     assert not {
         id for id, found in verdicts.recorded().items() if found.endswith("REPRODUCED") and not CLAIMS[id].of_paper
     }
-    measured = Claim(
-        "kk24.new", "It is less.", "KK24", "x", "02_convexity", lambda: Measurement("", "1", 1.0, 1.0, 0.1)
-    )
+    measured = Claim("kk24.new", "It is less.", "KK24", "x", "convexity", lambda: Measurement("", "1", 1.0, 1.0, 0.1))
     assert measured.verdict == Verdict.CONFIRMED
     assert replace(measured, fidelity=Fidelity.QUOTED).verdict == Verdict.REPRODUCED

@@ -40,7 +40,7 @@ def test_a_row_for_each_of_the_best_known():
     table = tally.readme_table(verdicts, {"kk24.prop5": "n = 2"}).splitlines()
     rows = [line for line in table if "](notebooks/" in line]
     assert len(rows) == sum(claim.in_readme for claim in ledger())
-    chapter = "[6](notebooks/06_confidence.py)"
+    chapter = "[confidence](notebooks/confidence.py)"
     assert f"| KK24 Prop. 5 | The map never lowers the top probability | {chapter} | **PROVED** | n = 2 |" in table
 
 

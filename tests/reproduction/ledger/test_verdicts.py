@@ -28,18 +28,14 @@ def test_record_writes_verdicts_and_readme(checkout):
     assert text.startswith("before\n")
     assert text.endswith("\nafter\n")
     assert "\nold\n" not in text
-    assert (
-        "| KK24 Prop. 5 | The map never lowers the top probability | [6](notebooks/06_confidence.py) | **REFUTED** |"
-        in text
-    )
+    says = "The map never lowers the top probability"
+    assert f"| KK24 Prop. 5 | {says} | [confidence](notebooks/confidence.py) | **REFUTED** |" in text
 
 
 def test_nothing_is_recorded_that_was_not_checked(checkout):
-    with pytest.raises(ValueError, match=r"Got none of kk24.ce_overconfident"):
+    with pytest.raises(ValueError, match=r"Got none of kk24.prop1"):
         verdicts.record(ALL[1:], tally.rewrite_readme)
-    with pytest.raises(
-        FileNotFoundError, match=r"recorded in results/ of the project. Got none for kk24.ce_overconfident"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"recorded in results/ of the project. Got none for kk24.prop1"):
         verdicts.record([check._replace(missing=True) for check in ALL], tally.rewrite_readme)
     assert (checkout / "verdicts.json").read_text() == EMPTY
 

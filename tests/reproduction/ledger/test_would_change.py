@@ -137,9 +137,7 @@ def test_what_is_open_is_decided_by_one_part_or_by_all():
 
 def formal_claim(evidence, faithful="exact", **options):
     proof = Formal(Faithful(faithful), ("no_such_theorem",))
-    return Claim(
-        "kk24.new", "It is said to be so", "KK24", "x", "02_convexity", lambda: evidence, formal=proof, **options
-    )
+    return Claim("kk24.new", "It is said to be so", "KK24", "x", "convexity", lambda: evidence, formal=proof, **options)
 
 
 def test_the_kernels_word_goes_first(monkeypatch):

@@ -26,7 +26,7 @@ def commands(text):
 
 def test_foot_gives_commit_date_parameters_versions_and_time(monkeypatch):
     monkeypatch.setattr(footer, "commit", lambda: "0123456789ab")
-    text = footer.foot("02_convexity", gammas="1, 2").data
+    text = footer.foot("convexity", gammas="1, 2").data
     assert f"commit `0123456789ab`, {datetime.now(UTC):%Y-%m-%d}" in text
     assert "`gammas = '1, 2'`" in text
     assert f"numpy {footer.versions()['numpy']}" in text
@@ -55,13 +55,13 @@ def test_paths_are_those_of_a_reader():
 
 def small_page(name):
     """A page that is its foot alone."""
-    header = (checkout.ROOT / "notebooks" / "02_convexity.py").read_text().partition("# %%")[0]  # names the kernel
+    header = (checkout.ROOT / "notebooks" / "convexity.py").read_text().partition("# %%")[0]  # names the kernel
     cells = ('# %% tags=["parameters"]\ngammas: str = "1, 2"', "# %%\nfrom reproduction.pages.footer import foot")
     return "\n".join([header, *cells, f'foot("{name}", gammas=gammas)\n'])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("which", "page"), [(0, "02_convexity"), (1, "page")], ids=["focal", "papermill"])
+@pytest.mark.parametrize(("which", "page"), [(0, "convexity"), (1, "page")], ids=["focal", "papermill"])
 def test_the_printed_command_makes_the_page(tmp_path, which, page):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "page.py").write_text(small_page("page"))

@@ -163,7 +163,7 @@ reliability_diagrams({name: metrics.reliability_bins(p, y) for name, (p, y) in p
 show("kk24.ce_overconfident")
 
 # %% tags=["remove-input"]
-claims_of("01_overconfidence")
+claims_of("overconfidence")
 
 # %% tags=["remove-input"]
-foot("01_overconfidence", grid=grid, runs=runs, seed=seed)
+foot("overconfidence", grid=grid, runs=runs, seed=seed)

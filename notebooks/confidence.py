@@ -232,7 +232,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("06_confidence")
+claims_of("confidence")
 
 # %% tags=["remove-input"]
-foot("06_confidence", gamma=gamma, classes=classes)
+foot("confidence", gamma=gamma, classes=classes)

@@ -241,7 +241,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("07_temperature_fit")
+claims_of("temperature_fit")
 
 # %% tags=["remove-input"]
-foot("07_temperature_fit", reach=reach)
+foot("temperature_fit", reach=reach)

@@ -334,7 +334,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("09_focal_temperature_scaling")
+claims_of("focal_temperature_scaling")
 
 # %% [markdown]
 # The paper's Table 1 is CIFAR and Tiny-ImageNet with a ResNet-50; these verdicts are of small networks on
@@ -344,4 +344,4 @@ claims_of("09_focal_temperature_scaling")
 differences(engine.read_notes(grid).differs)
 
 # %% tags=["remove-input"]
-foot("09_focal_temperature_scaling", grid=grid, runs=runs, resamples=resamples)
+foot("focal_temperature_scaling", grid=grid, runs=runs, resamples=resamples)

@@ -284,7 +284,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("10_gradient_factor")
+claims_of("gradient_factor")
 
 # %% tags=["remove-input"]
-foot("10_gradient_factor", p0=p0, gammas=gammas)
+foot("gradient_factor", p0=p0, gammas=gammas)

@@ -408,7 +408,7 @@ note("simple", short=", ".join(f"{name}: {count}" for name, count in short.items
 # One thing bears on the verdict about turning. The claims were first tried with twice their samples and other seeds,
 # where the boundary of FCL did turn less. Then the samples were halved, for speed, and seeds taken that nobody had
 # looked at; the verdict is of these alone. If it is undecided, that is no evidence against the paper: larger samples
-# may decide it. `focal notebook 17_simple_models -p points 1000` shows the mean turning of each loss with twice as
+# may decide it. `focal notebook simple_models -p points 1000` shows the mean turning of each loss with twice as
 # many, and leaves the verdict as it is.
 #
 # The steepness that focal loss lacks its map gives back, without another training:
@@ -528,11 +528,11 @@ show(
 show("l25.fig7_smoother", "l25.fig7_sharp", "l25.fig7_calibration", "l25.fig7_accuracy")
 
 # %% tags=["remove-input"]
-claims_of("17_simple_models")
+claims_of("simple_models")
 
 # %% tags=["remove-input"]
 foot(
-    "17_simple_models",
+    "simple_models",
     gammas=gammas,
     draws=draws,
     samples=samples,

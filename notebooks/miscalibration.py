@@ -525,11 +525,11 @@ show("m20.fig8_wrong_before_here", "m20.fig8_wrong_after_here")
 # ## Verdict
 
 # %% tags=["remove-input"]
-claims_of("16_miscalibration")
+claims_of("miscalibration")
 
 # %% tags=["remove-input"]
 foot(
-    "16_miscalibration",
+    "miscalibration",
     grid=grid,
     runs=runs,
     n_train=n_train,

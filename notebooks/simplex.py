@@ -216,7 +216,7 @@ show("kk24.fig4_minimum", "kk24.fig4_shapes", "kk24.fig4_triangle", "kk24.fig4_r
 show("kk24.class_weights", "kk24.curvature_below")
 
 # %% tags=["remove-input"]
-claims_of("05_simplex")
+claims_of("simplex")
 
 # %% tags=["remove-input"]
-foot("05_simplex", gammas=gammas, truth=truth)
+foot("simplex", gammas=gammas, truth=truth)

@@ -273,7 +273,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("11_curvature")
+claims_of("curvature")
 
 # %% tags=["remove-input"]
-foot("11_curvature", gammas=gammas, penalty_runs=penalty_runs)
+foot("curvature", gammas=gammas, penalty_runs=penalty_runs)

@@ -319,7 +319,7 @@ assert (by_distance["squared distance"] > 0).all()
 show("kk24.people_rare", "kk24.people_squared", "kk24.people_floor")
 
 # %% tags=["remove-input"]
-claims_of("25_calibrated_to_whom")
+claims_of("calibrated_to_whom")
 
 # %% [markdown]
 # ## What to do
@@ -368,4 +368,4 @@ note("people", confirmed=settled["CONFIRMED"], undecided=settled["UNDECIDED"])
 # {glue:text}`people-confirmed` are confirmed and {glue:text}`people-undecided` undecided, none contradicted.
 
 # %% tags=["remove-input"]
-foot("25_calibrated_to_whom", shown=shown)
+foot("calibrated_to_whom", shown=shown)

@@ -129,7 +129,7 @@ for name, g in (("quarter", -0.25), ("half", -0.5)):
 show("kk24.prop1", "kk24.prop1_multiclass", "kk24.prop1_negative")
 
 # %% tags=["remove-input"]
-claims_of("02_convexity")
+claims_of("convexity")
 
 # %% tags=["remove-input"]
-foot("02_convexity", gammas=gammas)
+foot("convexity", gammas=gammas)

@@ -288,7 +288,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("12_focal_calibration_loss")
+claims_of("focal_calibration_loss")
 
 # %% tags=["remove-input"]
-foot("12_focal_calibration_loss", gamma=gamma, truth=truth)
+foot("focal_calibration_loss", gamma=gamma, truth=truth)

@@ -499,7 +499,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("24_larger_longer")
+claims_of("larger_longer")
 
 # %% tags=["remove-input"]
-foot("24_larger_longer", small=small, larger=larger, longer=longer, by_mean=by_mean, fresh=fresh)
+foot("larger_longer", small=small, larger=larger, longer=longer, by_mean=by_mean, fresh=fresh)

@@ -239,7 +239,7 @@ show("kk24.prop2_negative", "kk24.prop2_below")
 show("kk24.prop2_sign_reason", "kk24.prop2_weight")
 
 # %% tags=["remove-input"]
-claims_of("03_binary")
+claims_of("binary")
 
 # %% tags=["remove-input"]
-foot("03_binary", gammas=gammas, true_probability=true_probability)
+foot("binary", gammas=gammas, true_probability=true_probability)

@@ -153,4 +153,4 @@ formal_page.theorem_list()
 show("kk24.prop4", "kk24.prop5")
 
 # %% tags=["remove-input"]
-foot("15_formal_proofs", theorem=theorem)
+foot("formal_proofs", theorem=theorem)

@@ -47,7 +47,7 @@ line_figure(theory.focal_logit(s, gamma), {rf"$\gamma = {gamma:g}$": s}, "true l
 show("kk24.coin_underconfident")
 
 # %% tags=["remove-input"]
-claims_of("26_coin")
+claims_of("coin_page")
 
 # %% tags=["remove-input"]
-foot("26_coin", gamma=gamma)
+foot("coin_page", gamma=gamma)

@@ -244,7 +244,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("08_training")
+claims_of("training")
 
 # %% tags=["remove-input"]
-foot("08_training", grid=grid, runs=runs)
+foot("training", grid=grid, runs=runs)

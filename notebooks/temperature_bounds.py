@@ -292,7 +292,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("04_temperature_bounds")
+claims_of("temperature_bounds")
 
 # %% tags=["remove-input"]
-foot("04_temperature_bounds", gamma=gamma, radius=radius)
+foot("temperature_bounds", gamma=gamma, radius=radius)

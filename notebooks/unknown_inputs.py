@@ -703,7 +703,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("19_unknown_inputs")
+claims_of("unknown_inputs")
 
 # %% tags=["remove-input"]
-foot("19_unknown_inputs", recorded=recorded, unknown=unknown, gamma=gamma, corruptions=corruptions)
+foot("unknown_inputs", recorded=recorded, unknown=unknown, gamma=gamma, corruptions=corruptions)

@@ -436,7 +436,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("18_human_labels")
+claims_of("human_labels")
 
 # %% tags=["remove-input"]
-foot("18_human_labels", gamma=gamma, seeds=seeds, n_train=n_train, n_validation=n_validation)
+foot("human_labels", gamma=gamma, seeds=seeds, n_train=n_train, n_validation=n_validation)

@@ -393,11 +393,11 @@ show("l25.fig1_broader", "l25.fig1_precise", "l25.fig1_pointing", "l25.table9_ga
 show("l25.labels_after_map", "l25.chexnet")
 
 # %% tags=["remove-input"]
-claims_of("22_where_it_looks")
+claims_of("where_it_looks")
 
 # %% tags=["remove-input"]
 foot(
-    "22_where_it_looks",
+    "where_it_looks",
     setting=setting,
     gamma=gamma,
     lam=lam,

@@ -949,11 +949,11 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("13_table1")
+claims_of("table1")
 
 # %% tags=["remove-input"]
 foot(
-    "13_table1",
+    "table1",
     recorded=recorded,
     recorded_small=recorded_small,
     recorded_many=recorded_many,

@@ -421,9 +421,9 @@ captioned(evaluated[list(columns)].rename(columns=columns), caption, index=False
 # The folder of a data set is a parameter, and a file that is missing in it is named:
 #
 # ```
-# focal notebook 23_text -p dataset sst -p folder FOLDER -p n_train 6920 -p n_validation 872 \
+# focal notebook text -p dataset sst -p folder FOLDER -p n_train 6920 -p n_validation 872 \
 #     -p epochs 0 -p batch_size 0 --out sst.ipynb
-# focal notebook 23_text -p dataset ag-news -p folder FOLDER -p n_train 115000 -p n_validation 5000 \
+# focal notebook text -p dataset ag-news -p folder FOLDER -p n_train 115000 -p n_validation 5000 \
 #     -p epochs 0 -p batch_size 0 --out ag-news.ipynb
 # ```
 #
@@ -492,11 +492,11 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("23_text")
+claims_of("text")
 
 # %% tags=["remove-input"]
 foot(
-    "23_text",
+    "text",
     dataset=dataset,
     folder=folder,
     seeds=seeds,

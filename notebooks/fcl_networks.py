@@ -493,11 +493,11 @@ format_contrasts(found[found["table"] == families[2]], f"{families[2]}: in point
 show("l25.fcl_lower_here", "l25.fcl_error_here", "l25.minimal_change_here", "l25.log_gap_here")
 
 # %% tags=["remove-input"]
-claims_of("21_fcl_networks")
+claims_of("fcl_networks")
 
 # %% tags=["remove-input"]
 foot(
-    "21_fcl_networks",
+    "fcl_networks",
     gammas=gammas,
     lams=lams,
     seeds=seeds,

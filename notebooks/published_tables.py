@@ -472,7 +472,7 @@ show(
 )
 
 # %% tags=["remove-input"]
-claims_of("14_published_tables")
+claims_of("published_tables")
 
 # %% tags=["remove-input"]
-foot("14_published_tables", permutations=permutations, least_equal=least_equal)
+foot("published_tables", permutations=permutations, least_equal=least_equal)

@@ -335,7 +335,7 @@ note("landscape", said=say_places(found))
 show("kn24.theorem1", "kn24.flat_by_scaling")
 
 # %% tags=["remove-input"]
-claims_of("20_landscape")
+claims_of("landscape")
 
 # %% tags=["remove-input"]
-foot("20_landscape", gamma=gamma)
+foot("landscape", gamma=gamma)
