@@ -1,6 +1,8 @@
 // How Sphinx's search ranks what it finds: chapters, then the other pages, then the ledger; names in the code come last.
 // What stands in the index or in a heading counts more than a word somewhere on a page.
 "use strict";
+// Excerpts are fetched from the pages, which a browser refuses to a page that is a file.
+if (globalThis.location?.protocol.startsWith("http")) DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = true;
 var Scorer = {
   score([page, title, anchor, description, score]) {
     if (description !== null) return score; // an object of the code

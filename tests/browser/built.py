@@ -16,7 +16,12 @@ def _largest_first(pages: list[Path]) -> list[Path]:
 
 
 _FRONT = HTML / "index.html"  # Jupyter Book writes it: it leads to the first page at once
-_ALL = [page for page in HTML.rglob("*.html") if "_static" not in page.parts and page != _FRONT]
+_MOVED = "<title>Moved</title>"  # book/ext/moved.py writes these: they lead on at once, too
+_ALL = [
+    page
+    for page in HTML.rglob("*.html")
+    if "_static" not in page.parts and page != _FRONT and _MOVED not in page.read_text()[:200]
+]
 SOURCES = _largest_first([page for page in _ALL if HTML / "_modules" in page.parents])  # of Python, one like the other
 PAGES = _largest_first([page for page in _ALL if HTML / "_modules" not in page.parents])
 
