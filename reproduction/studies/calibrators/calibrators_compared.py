@@ -1,4 +1,4 @@
-"""Focal temperature scaling against calibrators with a number, or many, a class, on the networks of chapter 13.
+"""Focal temperature scaling against calibrators with a number, or many, a class, on the networks of Table 1.
 
 The contrasts were written down before they were asked of small ResNets on 4,000 images of CIFAR-10 with nine losses
 (`FIRST_CONTRASTS`; one such network, and one of CIFAR-100, had been tried for the time that each method takes).

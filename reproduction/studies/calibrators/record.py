@@ -4,7 +4,7 @@
     python -m reproduction.studies.calibrators.record searches # as long, of every record that keeps logits
     python -m reproduction.studies.calibrators.record searches --add  # only of the runs that the table lacks
 
-The calibrators are compared on networks of chapter 13. Of a record that is not whole, the runs that are there are
+The calibrators are compared on the networks of Table 1. Of a record that is not whole, the runs that are there are
 searched; the page says which. `notebooks/open_questions.py` reads both.
 """
 

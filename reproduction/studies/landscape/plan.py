@@ -1,4 +1,4 @@
-"""What chapter 20 compares, written down before the curvature of any of its networks was measured.
+"""What the page on the landscape compares, written down before the curvature of any of its networks was measured.
 
 One other network had been looked at, a two-layer one of seed 50: with larger gamma its trace fell by its own loss and
 rose by cross-entropy. The signs below are not that look's: they are those that KN24 claims, for the landscape of the

@@ -138,7 +138,7 @@ quoted(
     lambda: Unchecked(
         "'often' names no setting and no share of cases that could be counted; l25.overconfident_printed counts the paper's own "
         "temperatures, l25.focal_overconfident_where says for which classes and "
-        "gamma the minimiser of focal loss can be overconfident, chapter 8 measures networks"
+        "gamma the minimiser of focal loss can be overconfident, the chapter on training measures networks"
     ),
 )
 
