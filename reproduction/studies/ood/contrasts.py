@@ -1,4 +1,4 @@
-"""What the chapter on unknown inputs shows: means over corruptions, contrasts on several sets of images, counts in words.
+"""What the chapter on unknown inputs shows: means over corruptions, contrasts on several sets, counts in words.
 
 Tables of corrupted images are those of `measure_shift`.
 """

@@ -1,4 +1,4 @@
-"""What the chapter on unknown inputs compares, written down before any network was shown an input it had not been trained for.
+"""What is compared on unknown inputs, written down before any network was shown an input it had not been trained for.
 
 Signs of detection are those that L25 section 5.4 prints for FLSD-53 and FCL beside 'Weight Decay', cross-entropy: a
 higher AUROC. Signs under shift are those that KK24 claims in distribution. The primary contrast of a table stands for
