@@ -11,7 +11,6 @@ from book.ext.contents import cards, chapter_front, label_and_title, read_conten
 from reproduction.checkout import ROOT
 from reproduction.ledger import ledger
 from tests.book.chapters import CONTENTS, SAID, TOC
-from tests.book.prose import typed_numbers
 
 NUMBERED = [name for name, page in CONTENTS.pages.items() if page.number and name not in CONTENTS.parts["Your model"]]
 
@@ -91,11 +90,6 @@ def test_a_missing_part_is_found():
     assert parts_missing(front + box) == []
     assert parts_missing(front) == parts_missing(front + box.replace("* C.\n", "")) == ["box"]
     assert parts_missing(box) == ["In short"]
-
-
-def test_no_number_is_typed_in_what_cards_say():
-    said = [text for page in CONTENTS.pages.values() for text in (page.about, *page.needs.values())]
-    assert [number for text in said for number in typed_numbers(text)] == []
 
 
 @pytest.mark.parametrize("chapter", sorted({claim.chapter for claim in ledger()}))
