@@ -220,9 +220,9 @@ interval_figure(
 )
 
 # %% [markdown]
-# Of all comparisons none came out significantly the other way. But the two that mattered most failed: in neither short training is focal
-# loss as trained significantly nearer to people than cross-entropy after a temperature. After long training it is
-# clearly farther, as expected.
+# Of all comparisons none came out significantly the other way. But the two that mattered most failed. In neither short
+# training is focal loss as trained significantly nearer to people than cross-entropy after a temperature. After long
+# training it is clearly farther, as expected.
 #
 # And the comparison was never quite fair. It gives focal loss a scale that happens to suit people, and cross-entropy
 # one that does not. Give both the temperature for people: then focal loss is farther from them after few epochs, and

@@ -143,7 +143,7 @@ assert rule["D"].is_monotonic_decreasing, "the text says that less and less is t
 assert rule["2 G"].iloc[-1] > rule["2 G"].iloc[0], "and that there is more to take"
 
 # %% [markdown]
-# There is more and more to take away, and less and less is taken. A network that is nearly sure of most images leaves
+# Less and less is taken away, and in the end there is more to take. A network that is nearly sure of most images leaves
 # the map little to add. The rule is wrong at one moment, where $D$ and $2G$ are closest.
 #
 # ## Three more seeds
