@@ -301,6 +301,18 @@ const figures = {
     valley.dots("at", [gamma, T]);
     return `Of these images the ECE is ${(100 * ece).toFixed(2)} %, the NLL ${nll.toFixed(4)}.`;
   },
+
+  epochs({ ce, focal, course, data }, { moment }) {
+    const [epoch, ...both] = JSON.parse(data.moments)[moment - 1];
+    const says = [ce, focal].map((panel, i) => {
+      const [gap, ece, bins] = both[i];
+      panel.line("gaps", ...bins.map((bin) => [[bin[0], bin[0]], bin]));
+      panel.dots("bins", ...bins);
+      return `${gap < 0 ? "under" : "over"}confident by ${abs(gap)}, ECE ${ece} %`;
+    });
+    course.dots("at", ...both.map(([gap]) => [epoch, gap]));
+    return `After ${epoch} epochs: cross-entropy ${says[0]}; focal loss ${says[1]}.`;
+  },
 };
 
 document.querySelectorAll("[data-explore]").forEach(start);

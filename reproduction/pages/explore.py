@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from IPython.display import HTML
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
-from focal_lib.metrics.bins import DEFAULT_BINS, ece, reliability_bins
+from focal_lib.metrics.bins import DEFAULT_BINS, Bins, ece, reliability_bins
 from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.confidence import confidence_change
 from focal_lib.theory.gain import confidence_threshold
@@ -29,6 +29,7 @@ from reproduction.pages.still import Control, Line, Panel, figure_of
 _MOST_GAMMA = 5  # of the sliders of a network's map
 _AT_FIRST = 14, 3.0  # network and gamma of the law
 _FARTHEST = 45  # points of overconfidence that are drawn there
+_MANY = 20  # images in a bin that is drawn
 _GRID = np.linspace(0.005, 0.995, 100)  # probabilities to draw at
 
 
@@ -74,7 +75,8 @@ def explore(name: str, **given: Any) -> HTML:
 
     Args:
         name: one of FIGURES.
-        given: what the figure is of: `sample`, that `logit_sample` gives, for 'reliability'; `networks` for 'law'.
+        given: what the figure is of: `sample`, that `logit_sample` gives, for 'reliability'; `networks` for 'law';
+            `moments`, `gaps` and `drops` for 'epochs'.
 
     Raises:
         ValueError: no such figure.
@@ -357,6 +359,68 @@ def _reliability(sample: np.ndarray) -> str:
     )
 
 
+def _epochs(
+    moments: Mapping[int, tuple[Bins, Bins]],
+    gaps: tuple[Sequence[tuple[float, float]], Sequence[tuple[float, float]]],
+    drops: Sequence[int],
+) -> str:
+    """Of cross-entropy and a focal loss: bins by epoch, epochs with confidence minus accuracy in points."""
+    kept = [(epoch, _moment(plain), _moment(focal)) for epoch, (plain, focal) in moments.items()]
+    at_first = 2
+    epoch, *both = kept[at_first - 1]
+    ends, panels = (0.0, 0.5, 1.0), []
+    sides = ((0.0, "ce", "cross-entropy"), (0.5, "focal", "focal loss"))
+    for (side, name, loss), (_, _, bins) in zip(sides, both, strict=True):
+        upright = [end for at, right in bins for end in ((at, at), (at, right))]
+        lines = [
+            Line("diagonal", "thin", [(0, 0), (1, 1)]),
+            Line("gaps", "gap", upright, breaks=True),
+            Line("bins", "falls", [point for point in bins for _ in range(2)], breaks=True),
+        ]
+        panels.append(
+            Panel(
+                name, (0, 1, 0, 1), lines, "confidence", f"{loss}: accuracy", ends, ends, height=118,
+                share=(side, side + 0.5),
+            )
+        )  # fmt: skip
+    low, high = (5 * math.floor(edge(y for line in gaps for _, y in line) / 5) for edge in (min, max))
+    last = max(moments)
+    over_time = [
+        Line("zero", "thin", [(0, 0), (last, 0)]),
+        Line("drops", "three", [(drop, y) for drop in drops for y in (low, high + 5)], breaks=True),
+        Line("ce", "one", gaps[0]),
+        Line("focal", "two", gaps[1]),
+        Line("at", "halo", [(epoch, gap) for gap, *_ in both for _ in range(2)], breaks=True),
+    ]
+    legend = [("one", "cross-entropy"), ("two", "focal loss"), ("three", "rate falls")]
+    panels.append(
+        Panel(
+            "course", (0, last + 2, low, high + 5), over_time, "epoch", "confidence minus accuracy, points",
+            range(0, last + 1, 20), range(low, high + 6, 5), height=120, legend=legend, legend_at=(160, 72),
+        )
+    )  # fmt: skip
+    return figure_of(
+        "epochs",
+        panels,
+        [Control("moment", "moment", at_first, (1, len(kept), 1))],
+        "Two reliability diagrams side by side, cross-entropy and focal loss: accuracy over confidence, dots with "
+        "lines to the diagonal. Below, confidence minus accuracy of both over the epochs.",
+        "Cross-entropy leaves the diagonal for good once the learning rate has fallen. Focal loss begins far above it, "
+        "not sure enough, comes down to it, and passes. Test images of CIFAR-10, one network each; bins of equal "
+        f"width with {_MANY} images or more. Drawn at first: epoch {epoch}.",
+        "go through the moments, and say when to stop.",
+        {"moments": json.dumps(kept)},
+    )
+
+
+def _moment(bins: Bins) -> tuple[float, float, list[tuple[float, float]]]:
+    """Confidence minus accuracy in points, ECE in per cent; confidence and accuracy of bins with many images."""
+    share = 100 * bins.count / bins.count.sum()
+    many = bins.count >= _MANY
+    points = _points(bins.confidence[many].round(3), bins.accuracy[many].round(3))
+    return round(float(share @ bins.gap), 1), round(float(share @ np.abs(bins.gap)), 1), points
+
+
 def _best_temperature(sample: np.ndarray, gamma: float) -> float:
     """That of the lowest NLL of the sample."""
     found = minimize_scalar(
@@ -373,4 +437,5 @@ FIGURES: dict[str, Callable[..., str]] = {
     "tied": _tied,
     "fcl": _fcl,
     "reliability": _reliability,
+    "epochs": _epochs,
 }

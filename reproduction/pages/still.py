@@ -53,6 +53,7 @@ class Panel(NamedTuple):
     legend: Sequence[tuple[str, str]] = ()  # kind, text
     legend_at: tuple[int, int] = (10, 16)
     texts: Sequence[tuple[float, float, str]] = ()  # each centred at its point
+    share: tuple[float, float] = (0, 1)  # of the picture's width; one that begins after 0 stands beside the last
 
 
 class Control(NamedTuple):
@@ -64,11 +65,16 @@ class Control(NamedTuple):
     limits: tuple[float, float, float] | None = None  # of a slider: lowest, highest, step
 
 
+def _sides(panel: Panel) -> tuple[float, float]:
+    """Left end and width of the panel's box."""
+    left, right = (WIDTH * end for end in panel.share)
+    return left + _LEFT, right - left - _LEFT - _RIGHT
+
+
 def _place(panel: Panel, x: float, y: float) -> tuple[float, float]:
     """Where in the panel's box a point of the plane lies."""
     left, right, bottom, top = panel.span
-    width = WIDTH - _LEFT - _RIGHT
-    return (x - left) / (right - left) * width, (top - y) / (top - bottom) * panel.height
+    return (x - left) / (right - left) * _sides(panel)[1], (top - y) / (top - bottom) * panel.height
 
 
 def _path(panel: Panel, line: Line) -> str:
@@ -88,16 +94,16 @@ def _tick(value: float) -> str:
 
 def _panel(panel: Panel, above: int) -> str:
     """Axes below this height of the picture; the lines in an SVG of their own, which cuts them off."""
-    width = WIDTH - _LEFT - _RIGHT
-    box = f'x="{_LEFT}" y="{above}" width="{width}" height="{panel.height}"'
+    start, width = _sides(panel)
+    box = f'x="{start:g}" y="{above}" width="{width:g}" height="{panel.height}"'
     span = " ".join(f"{value:g}" for value in panel.span)
     left, _, bottom, _ = panel.span
     marks = [
-        _text(_LEFT + _place(panel, x, bottom)[0], above + panel.height + 15, _tick(x), "middle") for x in panel.x_ticks
+        _text(start + _place(panel, x, bottom)[0], above + panel.height + 15, _tick(x), "middle") for x in panel.x_ticks
     ]
-    marks += [_text(_LEFT - 5, above + _place(panel, left, y)[1] + 4, _tick(y), "end") for y in panel.y_ticks]
-    marks.append(_text(WIDTH - _RIGHT, above + panel.height + 30, panel.x_label, "end") if panel.x_label else "")
-    marks.append(_text(2, above - 8, panel.y_label) if panel.y_label else "")
+    marks += [_text(start - 5, above + _place(panel, left, y)[1] + 4, _tick(y), "end") for y in panel.y_ticks]
+    marks.append(_text(start + width, above + panel.height + 30, panel.x_label, "end") if panel.x_label else "")
+    marks.append(_text(start - _LEFT + 2, above - 8, panel.y_label) if panel.y_label else "")
     frame = f'<rect {box} fill="none" stroke="currentColor" stroke-opacity="0.4"/>' if panel.x_ticks else ""
     inside = [_path(panel, line) for line in panel.lines]
     inside += [_text(*_place(panel, x, y), text, "middle") for x, y, text in panel.texts]
@@ -111,11 +117,12 @@ def _panel(panel: Panel, above: int) -> str:
 
 
 def _picture(panels: Sequence[Panel], description: str) -> str:
-    drawn, height = [], 0
+    drawn, above, height = [], 0, 0
     for panel in panels:
-        height += 24 if panel.y_label else 4
-        drawn.append(_panel(panel, height))
-        height += panel.height + (36 if panel.x_label else 18 if panel.x_ticks else 0) + 6
+        if not panel.share[0]:
+            above = height + (24 if panel.y_label else 4)
+        drawn.append(_panel(panel, above))
+        height = above + panel.height + (36 if panel.x_label else 18 if panel.x_ticks else 0) + 6
     return (
         f'<svg class="explore-picture" role="img" aria-label="{escape(description)}" width="480" '
         f'viewBox="0 0 {WIDTH} {height}" font-size="12" font-family="sans-serif">{"".join(drawn)}</svg>'

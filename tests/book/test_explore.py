@@ -14,6 +14,7 @@ from scipy.special import softmax
 from focal_lib import metrics
 from reproduction.checkout import ROOT
 from reproduction.pages.explore import FIGURES, explore, logit_sample, sample_log_probs
+from reproduction.studies.epochs.while_training import pair_by_epoch
 from reproduction.studies.law.figures import networks
 from reproduction.studies.law.judged import read_law
 from reproduction.studies.shared.recorded import load_recorded
@@ -114,7 +115,11 @@ def sample():
 
 @functools.cache
 def shown(name):
-    given = {"reliability": lambda: {"sample": sample()}, "law": lambda: {"networks": networks(read_law())}}
+    given = {
+        "reliability": lambda: {"sample": sample()},
+        "law": lambda: {"networks": networks(read_law())},
+        "epochs": lambda: pair_by_epoch(load_recorded("cifar10-long"), "focal 3"),
+    }
     return explore(name, **given.get(name, dict)()).data
 
 
@@ -190,6 +195,17 @@ def test_a_sample_keeps_who_is_right_and_hardly_moves_the_probabilities():
     probs = np.exp(sample_log_probs(kept, 0, 1))
     assert abs(metrics.ece(probs, np.zeros(400, int)) - metrics.ece(softmax(logits, axis=1), labels)) < 0.01
     assert len(logit_sample(logits, labels, 100)) == 100
+
+
+def test_a_moment_has_the_gap_and_the_ece_of_its_logits():
+    kept = json.loads(dict(elements("epochs"))["figure"]["data-moments"])
+    run = next(run for run in load_recorded("cifar10-long") if not run.spec.is_cross_entropy)
+    for epoch, _, (gap, error, points) in kept:
+        part = {**run.test_by_epoch, run.spec.training.epochs: run.test}[epoch]
+        probs = softmax(part.logits.astype(float), axis=1)
+        confidence = probs.max(axis=1).mean() - (probs.argmax(axis=1) == part.labels).mean()
+        assert (gap, error) == pytest.approx((100 * confidence, 100 * metrics.ece(probs, part.labels)), abs=0.051)
+        assert all(0 <= value <= 1 for point in points for value in point)
 
 
 def test_no_other_figure():

@@ -25,10 +25,9 @@ def _of_reference(entry):
 
 
 def _of_bibtex(entry):
-    note = entry.fields.get("note", "")
     authors = tuple(map(str, entry.persons["author"]))
     title = entry.fields["title"].replace("{", "").replace("}", "")  # which keep capitals
-    return title, entry.fields["year"], authors, {w for w in note.split() if w.startswith("arXiv:")}
+    return title, entry.fields["year"], authors, {f"arXiv:{entry.fields['eprint']}"}
 
 
 def test_version_licence_and_authors_are_the_packages(citation):

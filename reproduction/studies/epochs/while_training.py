@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import log_softmax, softmax
 
-from focal_lib.metrics.bins import Bins, reliability_bins
+from focal_lib.metrics.bins import DEFAULT_BINS, Bins, reliability_bins
 from focal_lib.threads import one_thread
 from focal_lib.validation import check_number
 from reproduction.engine.spec import Spec
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from reproduction.engine.trainer import Trainer
 
 BINS = 25  # M20 Fig. 2
+RIGHT_AND_WRONG = {  # titles of columns of histories, as M20 Figs. 1 and 3 have them
+    "NLL, right (nats)": "nll_right",
+    "NLL, wrong (nats)": "nll_wrong",
+    "entropy, wrong (nats)": "entropy_wrong",
+    "probability of the true class, right": "true_class_right",
+    "probability of the true class, wrong": "true_class_wrong",
+    "norm of the last layer": "weight_norm",
+}
 Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # epochs, mean, lowest, highest
 
 
@@ -236,8 +244,8 @@ def lower_from(frame: pd.DataFrame, column: str, loss: str, than: str) -> int | 
     return int(later[0]) if len(later) else None
 
 
-def reliability_of_kept(runs: Iterable[Result], loss: str) -> dict[str, Bins]:
-    """'epoch 10' -> bins of equal width on test data after each epoch whose logits a loss's runs keep, and at the end.
+def reliability_of_kept(runs: Iterable[Result], loss: str, n_bins: int = DEFAULT_BINS) -> dict[int, Bins]:
+    """Epoch -> bins of equal width on test data after each epoch whose logits a loss's runs keep, and at the end.
 
     The samples of all seeds together.
 
@@ -250,15 +258,26 @@ def reliability_of_kept(runs: Iterable[Result], loss: str) -> dict[str, Bins]:
     kept = [{**run.test_by_epoch, run.spec.training.epochs: run.test} for run in ours]
     found = {}
     for epoch in sorted(set.intersection(*map(set, kept))):
-        found[f"epoch {epoch}"] = _pooled_bins([by_epoch[epoch] for by_epoch in kept])
+        found[epoch] = _pooled_bins([by_epoch[epoch] for by_epoch in kept], n_bins)
     return found
 
 
-def _pooled_bins(parts: Sequence[Logits]) -> Bins:
+def pair_by_epoch(runs: Iterable[Result], loss: str) -> dict[str, Any]:
+    """What the figure 'epochs' shows of cross-entropy and a loss: bins where logits are kept, gaps in points, drops."""
+    pair = [run for run in runs if run.spec.label in ("cross-entropy", loss)]
+    plain, other = (reliability_of_kept(pair, name) for name in ("cross-entropy", loss))
+    course = histories(pair)
+    gaps = (100 * (course["confidence"] - course["accuracy"])).groupby([course["loss"], course["epoch"]]).mean()
+    lines = tuple(list(gaps[name].items()) for name in ("cross-entropy", loss))
+    moments = {epoch: (plain[epoch], other[epoch]) for epoch in plain}
+    return {"moments": moments, "gaps": lines, "drops": pair[0].spec.training.drops}
+
+
+def _pooled_bins(parts: Sequence[Logits], n_bins: int = BINS) -> Bins:
     """Bins of the samples of several networks together."""
     logits = np.concatenate([part.logits for part in parts]).astype(np.float64)
     labels = np.concatenate([part.labels for part in parts])
-    return reliability_bins(softmax(logits, -1), labels, BINS)
+    return reliability_bins(softmax(logits, -1), labels, n_bins)
 
 
 def reliability_by_epoch(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.intervals import Interval
@@ -15,7 +17,7 @@ from reproduction.ledger.evidence import All
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.people.errors import two_way_interval
 from reproduction.studies.people.measures import RECORD
-from reproduction.studies.people.plan import CE, EXPECTED, RATIO, UNSEEN, written_contrasts
+from reproduction.studies.people.plan import CE, EXPECTED, RATIO, RECORDS, UNSEEN, written_contrasts
 from reproduction.studies.shared.from_runs import say_sign
 from reproduction.studies.shared.over_seeds import correct_together
 from reproduction.studies.shared.recorded import read_table
@@ -191,3 +193,23 @@ def mean_by_method(record: str, metric: str) -> pd.DataFrame:
     rows = rows_of(record)
     means = rows[rows["metric"] == metric].groupby(["loss", "method"], sort=False)["value"].mean()
     return means.unstack("method")
+
+
+def found_table(evaluated: pd.DataFrame) -> pd.DataFrame:
+    """Contrasts with their differences as a reader wants them: what was expected, what came."""
+    so = evaluated["difference"] * evaluated["claimed"] > 0
+    came = np.where(~evaluated["significant"], "not significant", np.where(so, "as expected", "the other way"))
+    heads = {"table": "networks", "name": "comparison", "expected": "expected", "difference": "difference"}
+    heads |= {"low": "95 % from", "high": "to", "p_adjusted": "p, corrected (Holm)", "found": "found"}
+    table = evaluated.assign(expected=evaluated["claimed"].map({-1: "lower", 1: "higher"}), found=came)
+    return table[list(heads)].rename(columns=heads)
+
+
+def focal_against_cross_entropy(metrics: Mapping[str, str]) -> pd.DataFrame:
+    """Focal loss as trained minus cross-entropy after T for labels: a row a set of runs, a column a metric's title."""
+    rows = {}
+    for record in RECORDS:
+        means = {title: mean_by_method(record, metric).to_dict("index") for metric, title in metrics.items()}
+        focal = "focal 2" if "focal 2" in next(iter(means.values())) else "focal 3"
+        rows[f"{record}, {focal}"] = {title: of[focal]["none"] - of[CE]["temperature"] for title, of in means.items()}
+    return pd.DataFrame(rows).T

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from focal_lib.plots.colours import ACCENTS
 from focal_lib.plots.style import WIDTH, put_legend_below
+from reproduction.pages.plots.curves import panel_figure
 
 
 def bar_figure(classes: Sequence[str], shares: Mapping[str, np.ndarray], ylabel: str) -> Figure:
@@ -26,3 +29,20 @@ def bar_figure(classes: Sequence[str], shares: Mapping[str, np.ndarray], ylabel:
     put_legend_below(fig, ax, str)
     plt.close(fig)
     return fig
+
+
+def valley_figure(curves: pd.DataFrame, names: Sequence[str]) -> Figure:
+    """A panel a set of runs: how far NLL of the labels and KL from people lie above their least, over the temperature.
+
+    Args:
+        curves: `contrasts.read_curves`.
+    """
+    panels = {}
+    for name in dict.fromkeys(names):
+        own = curves[curves["record"] == name]
+        above = {"to labels": own["nll"] - own["nll"].min(), "to people": own["kl"] - own["kl"].min()}
+        panels[name] = {
+            whom: (own["temperature"].to_numpy(), values.to_numpy(), None) for whom, values in above.items()
+        }
+    limits: dict[str, Any] = {"xlim": (0.8, 5), "ylim": (0, 0.12), "xticks": [1, 2, 3, 4, 5]}
+    return panel_figure(panels, "temperature", "above the least (nats)", **limits)

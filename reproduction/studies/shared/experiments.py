@@ -16,7 +16,7 @@ from reproduction.checkout import ROOT
 from reproduction.engine.cost import Compute, images_to_train, total_compute
 from reproduction.engine.grids import GridNotes, read_grid, read_notes
 from reproduction.engine.machine import spell_cores
-from reproduction.engine.store import SPEC, Result
+from reproduction.engine.store import SPEC
 from reproduction.pages.blocks import replace_block
 
 START, END = "<!-- compute used: focal grid --record -->", "<!-- end -->"
@@ -109,18 +109,6 @@ def _record(path: Path) -> dict[str, Any]:
         return dict(json.loads(path.read_text()))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path} must be a run's record. Got {error}.") from None
-
-
-def say_how_made(kept: Path, runs: Iterable[Result]) -> str:
-    """'AMD EPYC, 1 core, x86_64 (PyTorch 2.15.0, plain steps, commit f62e95f41f7c)': runs recorded in a folder."""
-    records = [_record(kept / run.spec.digest / SPEC) for run in runs]
-    machines = " and ".join(dict.fromkeys(machine for record in records for machine in record["machines"]))
-    commits: dict[str, dict[str, None]] = {}
-    for record in records:
-        how = f"PyTorch {record['versions']['torch']}, {record['step']} steps"
-        commits.setdefault(how, {})[record["commit"][:12]] = None
-    code = (f"{how}, {'commit' if len(own) == 1 else 'commits'} {', '.join(own)}" for how, own in commits.items())
-    return f"{spell_cores(machines)} ({'; '.join(code)})"
 
 
 def compute_table(folder: Path) -> str:

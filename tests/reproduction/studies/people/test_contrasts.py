@@ -83,3 +83,19 @@ def test_contrasts_are_found_by_how_they_end():
     with pytest.raises(ValueError, match="ending must be that of a contrast"):
         contrasts.judge_contrasts("nothing ends so")
     assert len(contrasts.judge_contrasts("squared distance").parts) == len(UNSEEN)
+
+
+def test_what_came_is_said_by_sign_and_significance():
+    evaluated = contrasts.evaluate(LONG)
+    found = contrasts.found_table(evaluated)["found"]
+    assert found[evaluated["primary"]].tolist() == ["as expected"]
+    assert set(contrasts.found_table(evaluated.assign(claimed=-evaluated["claimed"]))["found"]) == {
+        "the other way",
+        "not significant",
+    }
+
+
+def test_focal_loss_against_cross_entropy_has_a_row_a_set_and_a_column_a_distance():
+    found = contrasts.focal_against_cross_entropy({"kl": "KL"})
+    kl = contrasts.mean_by_method(LONG, "kl")
+    assert found.loc[f"{LONG}, focal 3", "KL"] == kl.loc["focal 3", "none"] - kl.loc["cross-entropy", "temperature"]

@@ -110,16 +110,6 @@ def test_the_readme_of_the_results_has_todays_table():
     assert f"{experiments.START}\n{compute_table(RESULTS)}\n{experiments.END}" in text
 
 
-def test_how_runs_were_made_names_each_machine_and_commit_once(tmp_path, make_result):
-    runs = [make_result("focal", seed) for seed in range(4)]
-    steps = (("plain", "c1"), ("plain", "c1"), ("plain", "c2"), ("graph", "c2"))
-    for run, (step, commit) in zip(runs, steps, strict=True):
-        record = {"machines": ["A, 1 cores, x86_64"], "step": step, "commit": commit, "versions": {"torch": "2.9"}}
-        record_run(tmp_path / run.spec.digest, record)
-    said = "A, 1 core, x86_64 (PyTorch 2.9, plain steps, commits c1, c2; PyTorch 2.9, graph steps, commit c2)"
-    assert experiments.say_how_made(tmp_path, runs) == said
-
-
 def test_the_readme_has_it_between_its_marks(kept):
     readme = kept / "README.md"
     assert not experiments.update_readme(readme)
