@@ -4,6 +4,7 @@ import pytest
 
 from reproduction.checkout import ROOT
 from reproduction.pages.references import cite, labels, reference_list
+from tests.book.chapters import CONTENTS
 
 FILE = ROOT / "book" / "references.bib"
 
@@ -101,5 +102,6 @@ def test_pages_without_number_and_sections_are_named(book):
 
 def test_the_books_own_labels_are_found():
     found = labels(ROOT)
-    assert found["ch-confidence"].startswith("chapter 6, *")
-    assert found["eq-binary-logit"] == "equation (3.1)"
+    confidence, binary = (CONTENTS.pages[f"notebooks/{name}"].number for name in ("confidence", "binary"))
+    assert found["ch-confidence"].startswith(f"chapter {confidence}, *")
+    assert found["eq-binary-logit"] == f"equation ({binary}.1)"
