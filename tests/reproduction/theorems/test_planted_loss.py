@@ -34,6 +34,13 @@ OF_THE_BINARY_MAP = [
     "kk24.prop3_sharp_above",
     "kk24.prop3_sharpness_zero",
 ]
+LONG = [  # certificates whose failing takes half a minute: once is enough
+    "kk24.negative_inverse_sigmoid",
+    "kk24.negative_confidence_falls",
+    "kk24.negative_bounds",
+    "kk24.prop3_sharp",
+    "kk24.prop3_sharp_above",
+]
 OF_G = [
     "m20.k_decreasing",
     "m20.g_slope_decreasing",
@@ -123,7 +130,7 @@ def test_no_proof_about_focal_loss_survives_its_contrary(id, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id", OF_THE_BINARY_MAP)
+@pytest.mark.parametrize("id", sorted({*OF_THE_BINARY_MAP} - {*LONG}))
 def test_no_proof_about_the_binary_map_survives_its_gap_turned(id, monkeypatch):
     """R and -R are odd alike, and each other's mirror image."""
     s, gamma, gap = symbols.s, symbols.gamma, symbols.logit_gap
