@@ -101,5 +101,5 @@ def test_pages_without_number_and_sections_are_named(book):
 
 def test_the_books_own_labels_are_found():
     found = labels(ROOT)
-    assert found["ch-confidence"].startswith("chapter 6, *")
+    assert found["ch-confidence"].startswith("chapter 4, *")
     assert found["eq-binary-logit"] == "equation (3.1)"
