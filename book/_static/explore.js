@@ -199,14 +199,14 @@ function curve(f, low = 0.005, high = 0.995) {
 
 // Corners of bars of these heights around places of an axis
 const rectangles = (heights, at, half) =>
-  heights.flatMap((y, i) => [[-half, 0], [-half, y], [half, y], [half, 0]].map(([dx, v]) => [at(i) + dx, v]));
+  heights.flatMap((y, i) => [[-1, 0], [-1, y], [1, y], [1, 0]].map(([side, v]) => [at(i) + side * half(i), v]));
 
 const figures = {
   bars({ bars, data }, { gamma }) {
     const truth = JSON.parse(data.probs);
     const told = focalMinimiser(truth, gamma);
     const back = focalLogProbs(told.map(log), gamma).map(exp);
-    bars.line("told", rectangles(told, (i) => i, 0.2));
+    bars.line("told", rectangles(told, (i) => i, () => 0.2));
     bars.dots("back", ...back.map((p, i) => [i, p]));
     const top = truth.indexOf(max(...truth));
     const [p, q, again] = [truth, told, back].map((values) => (100 * values[top]).toFixed(1));
@@ -244,9 +244,10 @@ const figures = {
     const after = tiedTop(top, n, gamma);
     const crossing = tiedCrossing(n, gamma);
     const all = (first) => Array.from({ length: n }, (_, i) => (i ? (1 - first) / (n - 1) : first));
-    const at = (i) => (i + (i ? 1.5 : 0.5)) / (n + 1);
-    bars.line("before", rectangles(all(top), at, 0.45 / (n + 1)));
-    bars.line("after", rectangles(all(after), at, 0.25 / (n + 1)));
+    const at = (i) => (i ? i + 8.5 : 4) / (n + 9);
+    const half = (share) => (i) => (share * (i ? 0.5 : 4)) / (n + 9);
+    bars.line("before", rectangles(all(top), at, half(0.9)));
+    bars.line("after", rectangles(all(after), at, half(0.5)));
     bars.line("level", [[0, top], [1, top]]);
     const [from, to] = [top, after].map((q) => (100 * q).toFixed(2));
     const falls = crossing > 1 / n ? `It falls below ${(100 * crossing).toFixed(0)} %` : "It never falls for this n";

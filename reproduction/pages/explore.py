@@ -122,10 +122,10 @@ def _bars(probs: Sequence[float], names: Sequence[str]) -> str:
     )
 
 
-def _bar_points(at: np.ndarray, heights: np.ndarray, half: float) -> list[tuple[float, float]]:
-    """Corners of bars that stand around places of an axis, one after the other."""
-    pairs = zip(at.tolist(), heights.tolist(), strict=True)
-    return [corner for x, y in pairs for corner in ((x - half, 0.0), (x - half, y), (x + half, y), (x + half, 0.0))]
+def _bar_points(at: np.ndarray, heights: np.ndarray, half: np.ndarray | float) -> list[tuple[float, float]]:
+    """Corners of bars of a half width that stand around places of an axis, one after the other."""
+    rows = zip((at - half).tolist(), (at + half).tolist(), heights.tolist(), strict=True)
+    return [corner for x, right, y in rows for corner in ((x, 0.0), (x, y), (right, y), (right, 0.0))]
 
 
 def _bounds() -> str:
@@ -208,8 +208,8 @@ def _tied() -> str:
     gamma, n, top = 1.0, 100, 0.13
     before = tied(top, n)
     after = np.exp(focal_log_probs(np.log(before), gamma))
-    places = (np.arange(n) + np.where(np.arange(n), 1.5, 0.5)) / (n + 1)  # a gap behind the first
-    half = 0.5 / (n + 1)
+    place = np.arange(n)
+    places, half = (np.where(place, place + 8.5, 4) / (n + 9), np.where(place, 0.5, 4) / (n + 9))  # the first is wide
     lines = [
         Line("level", "thin", [(0, top), (1, top)]),
         Line("before", "bar", _bar_points(places, before, 0.9 * half)),
@@ -217,22 +217,23 @@ def _tied() -> str:
     ]
     legend = [("bar", "before the map"), ("inner", "after the map")]
     panel = Panel(
-        "bars", (-0.01, 1.01, 0, 0.6), lines, "classes, the likeliest first", "probability", (),
-        (0, 0.1, 0.2, 0.3, 0.4, 0.5), legend=legend, legend_at=(150, 16),
+        "bars", (-0.01, 1.01, 0, 0.3), lines, "classes, the likeliest first", "probability", (),
+        (0, 0.1, 0.2), legend=legend, legend_at=(150, 16),
     )  # fmt: skip
     return figure_of(
         "tied",
         [panel],
         [
             Control("gamma", "γ", gamma, (0.5, 10, 0.5)),
-            Control("n", "classes n", n, (2, 200, 1)),
-            Control("top", "the likeliest class, before", top, (0.01, 0.5, 0.01)),
+            Control("n", "classes n", n, (10, 200, 10)),
+            Control("top", "the likeliest class, before", top, (0.02, 0.25, 0.01)),
         ],
         "One tall bar and many short ones of one height, before and after the map. With many classes the tall one is "
         "lower after it.",
         f"One class with probability {top:g}, the others with what is left in equal parts, at first {n} classes and "
-        f"γ = {gamma:g}: the map lowers the likeliest from {100 * before[0]:.1f} to {100 * after[0]:.1f} %.",
-        "raise γ, or lower n, until the tallest bar grows.",
+        f"γ = {gamma:g}: the map lowers the likeliest, drawn wider, from {100 * before[0]:.1f} to "
+        f"{100 * after[0]:.1f} %.",
+        "raise γ, or the likeliest class, until the tallest bar grows.",
     )
 
 
