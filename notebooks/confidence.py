@@ -165,7 +165,15 @@ captioned(limits, "From which gamma on the tallest bar never falls", precision=1
 # %% tags=["remove-cell"]
 note("confidence", first_falling=next(n for n in range(4, 100) if theory.critical_gamma(n) > 5), classes=classes)
 assert list(limits["smallest gamma"]) == sorted(limits["smallest gamma"]), "'which grows with n'"
-few = theory.confidence_change(np.array([0.333] * 3 + [0.001]), 1.0)
+
+# %% [markdown]
+# With four classes it takes three that are tied, and a fourth that is nearly empty:
+
+# %%
+few = float(theory.confidence_change(np.array([0.333, 0.333, 0.333, 0.001]), 1.0))
+few
+
+# %% tags=["remove-cell"]
 assert -1e-4 < few < 0, "'with four classes the fall is tiny'"
 
 # %% [markdown]

@@ -140,8 +140,8 @@ arrow_fields(sparse, moved)
 # ({glue:text}`simplex-t-two:.3f`).
 #
 # The arrows also do not all say that 'the highest probability becomes higher while all others become lower': a
-# close second rises too. With three classes the highest does rise and the lowest does fall ([](#ch-confidence) has the
-# proof).
+# close second rises too. With three classes the highest does rise and the lowest does fall, as
+# {ref}`sec-confidence-proof` shows.
 
 # %% tags=["remove-input"]
 explore("simplex")

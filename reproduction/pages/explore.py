@@ -99,7 +99,7 @@ def _bars(probs: Sequence[float], names: Sequence[str]) -> str:
     texts = [(float(i), -0.035 - 0.045 * (i % 2), name) for i, name in enumerate(names)]
     legend = [("bar", "truth"), ("inner", "asked for"), ("mark", "mapped back")]
     highest = math.ceil(10 * truth.max() + 0.5) / 10
-    aside = 170 if truth.argmax() < len(truth) / 2 else 10
+    aside = 158 if truth.argmax() < len(truth) / 2 else 10
     panel = Panel(
         "bars", (-0.6, len(truth) - 0.4, -0.1, highest), lines, "", "probability", (), np.arange(0, highest, 0.2),
         height=220, legend=legend, legend_at=(aside, 16), texts=texts,

@@ -29,3 +29,10 @@ for (const [name, cases] of Object.entries(reference)) {
 test("every formula has its values", () => {
   assert.deepStrictEqual(Object.keys(formulas).sort(), Object.keys(reference).sort());
 });
+
+test("the map leads what focal loss asks for back", () => {
+  for (const [[truth, gamma], told] of reference.focalMinimiser) {
+    const back = formulas.focalLogProbs(told.map(Math.log), gamma).map(Math.exp);
+    truth.forEach((p, i) => assert.ok(Math.abs(back[i] - p) < 1e-9, `${truth}, ${gamma}: ${back[i]}, not ${p}`));
+  }
+});
