@@ -121,7 +121,7 @@ isolines(points, risks, [3, 12, 20], p)
 # Arrows go from $q$ to $\hat p(q)$, and for comparison to the temperature that comes closest in the largest
 # difference of a probability ([](#ch-fit)).
 
-# %% tags=["hide-input"]
+# %%
 sparse = simplex_grid(16)
 fits = {g: closest_temperature(g, 3, PAPER_CUBE) for g in values}
 moved = {rf"map, $\gamma = {g:g}$": np.exp(theory.focal_log_probs(np.log(sparse), g)) for g in values}

@@ -169,8 +169,8 @@ assert worst[0] > 1e-3, "'slightly more than the bound'"
 # Two details do not reproduce. The error is largest near $\gamma =$ {glue:text}`fit-worst-2:.1f`, and there it is
 # slightly above the printed bound, {glue:text}`fit-error-2:.2f` points in place of one tenth of a point. And the
 # caption of the figure gives $T = 0.76$ for $\gamma = 0.5$ and $T = 0.36$ for $\gamma = 3$, where the closest are
-# {glue:text}`fit-t-half:.2f` and {glue:text}`fit-t-three:.2f`. Both come from a fitted line, the second at $\gamma = 2$,
-# where the closest is {glue:text}`fit-t-at-two:.2f`.
+# {glue:text}`fit-t-half:.2f` and {glue:text}`fit-t-three:.2f`. Both come from a fitted line, the second at
+# $\gamma = 2$, where the closest is {glue:text}`fit-t-at-two:.2f`.
 #
 # ## Three and four classes, as printed
 #
