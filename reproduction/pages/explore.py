@@ -101,8 +101,8 @@ def _bars(probs: Sequence[float], names: Sequence[str]) -> str:
     highest = math.ceil(10 * truth.max() + 0.5) / 10
     aside = 158 if truth.argmax() < len(truth) / 2 else 10
     panel = Panel(
-        "bars", (-0.6, len(truth) - 0.4, -0.1, highest), lines, "", "probability", (), np.arange(0, highest, 0.2).tolist(),
-        height=220, legend=legend, legend_at=(aside, 16), texts=texts,
+        "bars", (-0.6, len(truth) - 0.4, -0.1, highest), lines, "", "probability", (),
+        np.arange(0, highest, 0.2).tolist(), height=220, legend=legend, legend_at=(aside, 16), texts=texts,
     )  # fmt: skip
     top = int(truth.argmax())
     return figure_of(
