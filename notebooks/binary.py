@@ -13,12 +13,14 @@
 
 # %% [markdown]
 # (ch-binary)=
-# # Focal loss with two classes: a proper loss after a map
+# # Undoing it: two classes
 #
-# **The question.** A network that minimises focal loss does not report its true probabilities. What
-# exactly does it report instead, and can it be undone? **In short:** it reports $\hat p^{-1}(p)$ for a
-# fixed increasing map $\hat p$, so focal loss is a proper loss seen through $\hat p$. In logits the map is
-# a line with a small bend, and for $\gamma > 0$ its slope lies between $\max(1, \gamma)$ and $\gamma + 1$.
+# A network was trained with focal loss, $\gamma = 2$, and says 'cat, 63 %'. You need the probability for a decision.
+# What did it mean?
+#
+# **In short:** it meant $p = 0.8$. A fixed increasing function, the *focal calibration map* $\hat p$, leads from what
+# the network says to what it has learnt. It depends on $\gamma$ alone, not on data. In logits it is a line with a
+# small bend, and for $\gamma > 0$ its slope lies between $\max(1, \gamma)$ and $\gamma + 1$.
 #
 # :::{admonition} As printed: KK24 Proposition 2
 # Binary focal loss $L(q, y)$ can be decomposed into a bijection $\hat p$ of $[0, 1]$ and a proper loss
@@ -34,21 +36,18 @@
 
 # %% tags=["parameters"]
 gammas: str = "-0.5, 0.5, 1, 3, 5"  # maps to draw, comma separated
-true_probability: float = 0.8  # p of the conditional risks, not one half; in (0, 1)
 
 # %% tags=["hide-input"]
 import numpy as np
-import pandas as pd
 import sympy as sp
+from scipy.special import expit, logit
 
 from focal_lib import theory
 from focal_lib.plots.style import use_style
 from reproduction.ledger import claims_of, proof, show
-from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
-from reproduction.pages.tables import captioned
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import logit_form_steps, stationarity_steps
 
@@ -56,17 +55,49 @@ use_style()
 values = [float(g) for g in gammas.split(",")]
 
 # %% [markdown]
-# ## Where the map comes from
+# ## By hand
 #
-# At a point where the positive class has probability $p$, the conditional risk is
-# $\mathcal R(q) = pL(q) + (1-p)L(1-q)$. It is stationary where $(1-p)/p = L'(q)/L'(1-q)$: those odds, solved
-# for $p$, are the printed map. Sympy carries both steps out, and then the change to logits.
+# Go back to the cats and dogs of the [last chapter](#ch-focal-loss). The network says $q$ because there its risk
+# $p\,L(q) + (1-p)\,L(1-q)$ is lowest. At the lowest point the slope is 0:
+#
+# $$
+# p\,L'(q) = (1-p)\,L'(1-q), \qquad\text{so}\qquad \frac{p}{1-p} = \frac{L'(1-q)}{L'(q)} .
+# $$
+#
+# We know $q$, and $L$ is our own choice. So the right side can be computed, and it is the odds of the truth:
+
+
+# %%
+def slope(q, gamma):
+    """The derivative of focal loss, -(1-q)^gamma log q."""
+    return gamma * (1 - q) ** (gamma - 1) * np.log(q) - (1 - q) ** gamma / q
+
+
+says = 0.627
+odds = slope(1 - says, 2) / slope(says, 2)
+{"odds": round(float(odds), 2), "probability": round(float(odds / (1 + odds)), 2)}
+
+# %% tags=["remove-cell"]
+assert abs(odds / (1 + odds) - 0.8) < 0.002, "'it meant p = 0.8'"
+
+# %% [markdown]
+# Four cats to one dog. The network did not forget that; it reports it in its own units, and we have converted them.
+# For every $q$ this is the printed map. Sympy carries out both steps, and then the change to logits:
 
 # %% tags=["nbval-check-output", "slow"]
 proof([*stationarity_steps(), *logit_form_steps()])
 
+# %%
+q = np.linspace(0.001, 0.999, 999)
+mapped = {rf"$\gamma = {g:g}$": expit(theory.focal_logit(logit(q), g)) for g in values}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The focal calibration map for several gamma. For positive gamma it is an S through one half, steeper for larger gamma; for a negative gamma that is not close to minus one it lies on the other side of the diagonal."}, "figure": {"name": "fig-binary-map", "caption": "For $\\gamma > 0$ the map moves probabilities away from one half, more so for larger $\\gamma$. A negative $\\gamma$ does the opposite. Counterpart of KK24 Fig. 1, right."}}
+line_figure(q, mapped, "what the network says, $q$", r"what is true, $\hat p(q)$", diagonal=True)
+
 # %% [markdown]
-# Write $FC(s)$ for the map as a function of the logit $s$ of $q$, $FC(s) = \hat p\big(1/(1+e^{-s})\big)$. Then
+# ## In logits it is nearly a line
+#
+# Networks compute logits, so write $q = 1/(1+e^{-s})$ and call the map $FC(s) = \hat p\big(1/(1+e^{-s})\big)$. Then
 #
 # ```{math}
 # :label: eq-binary-logit
@@ -77,51 +108,50 @@ proof([*stationarity_steps(), *logit_form_steps()])
 # \end{aligned}
 # ```
 #
-# where $0 < u < 1$. This form is exact at every logit. The printed formula returns a probability, and near 1 double
-# precision is too coarse for it:
+# where $0 < u < 1$.
+#
+# * $(\gamma + 1)\,s$ is a line: the logit is multiplied, which makes the network surer.
+# * $R(s)$ is the bend. It lies between $-\log(1+\gamma)$ and $\log(1+\gamma)$, so for large logits it hardly matters.
+#
+# How steep is the whole? The slope is $\gamma + 1 - R'(s)$, and $R'$ is a sum of two positive terms. Bounding them
+# gives a statement that the paper does not have, for $\gamma > 0$:
+#
+# ```{math}
+# :label: eq-binary-slope
+# \max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1.
+# ```
+
+# %%
+logits = np.linspace(-12, 12, 601)
+excess = {rf"$\gamma = {g:g}$": theory.focal_logit_slope(logits, g) - g for g in (0.5, 1.0, 3.0, 10.0)}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Slope of the logit map minus gamma over the logit, for several gamma. All curves lie between zero and one and tend to one at both ends."}, "figure": {"name": "fig-binary-slope", "caption": "Slope of the map in logits, minus $\\gamma$. It stays strictly between $\\max(1,\\gamma) - \\gamma$ and 1, so the map is nearly a line."}}
+line_figure(logits, excess, "logit $s$", r"slope $-\; \gamma$", zero=True, ylim=(-0.05, 1.05))
+
+# %% [markdown]
+# Three things follow. The slope is positive, so the map is one to one and can be undone. It is above 1, so with two
+# classes the map raises confidence, always. And it varies little, so the map is close to multiplying the logit by one
+# number, which is what a temperature does. [](#ch-fit) says how close.
+#
+# In a program, use this form and not the printed one. The printed formula returns a probability, and near 1 double
+# precision has no room left:
 
 # %%
 printed = sp.lambdify(symbols.q, symbols.binary_map(gamma=2), "numpy")
-grid = np.arange(0, 40, 0.01)
-with np.errstate(all="ignore"):
-    value = pd.Series(printed(1 / (1 + np.exp(-grid))), index=grid)
+{s: (float(printed(expit(s))), round(float(theory.focal_logit(s, 2.0)), 2)) for s in (5.0, 12.0, 13.0)}
 
-# %% tags=["hide-input"]
-chosen = [5.0, 12.0, 13.0, 36.0, 37.0]
-columns = {"logit": chosen, "printed formula": np.interp(chosen, grid, value)}
-table = pd.DataFrame(columns | {"exact logit": theory.focal_logit(chosen, 2.0)})
-formats = {"logit": "{:g}", "printed formula": "{:.16f}", "exact logit": "{:.6f}"}
-captioned(table, "The map with gamma = 2 in double precision", index=False).format(formats, na_rep="not a number")
-
-# %% tags=["remove-input"]
-note("binary", one_from=float(value.index[value == 1][0]), nan_from=float(value.index[value.isna()][0]))
+# %% tags=["remove-cell"]
+assert printed(expit(13.0)) == 1.0 > printed(expit(12.0)), "'at s = 13 it is 1'"
 
 # %% [markdown]
-# With $\gamma = 2$ it rounds to 1 from $s =$ {glue:text}`binary-one-from:.2f` on, so that the logit is lost, and from
-# $s =$ {glue:text}`binary-nan-from:.2f` on, where $q$ itself rounds to 1, it gives no number (nan).
-
-# %% [markdown]
-# ## The map and its inverse
-
-# %%
-q = np.linspace(0.001, 0.999, 999)
-s = np.log(q / (1 - q))
-mapped = {rf"$\gamma = {g:g}$": 1 / (1 + np.exp(-theory.focal_logit(s, g))) for g in values}
-
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The focal calibration map for several gamma. For positive gamma it is an S through one half, steeper for larger gamma; for a negative gamma that is not close to minus one it lies on the other side of the diagonal."}, "figure": {"name": "fig-binary-map", "caption": "The binary focal calibration map. Counterpart of KK24 Fig. 1, right."}}
-line_figure(q, mapped, "model probability $q$", r"calibrated probability $\hat p(q)$", diagonal=True)
-
-# %% [markdown]
-# The S looks like temperature scaling, and nearly is ([](#ch-fit) says how nearly, for more classes, too):
-
-# %% tags=["remove-input"]
-explore("binary")
-
-# %% [markdown]
-# ## The proper part
+# At $s = 13$ the printed formula gives exactly 1 (left), and how sure the network was is lost. The logit (right) is
+# not.
 #
-# $L^*$ has no closed form, but it is one call to the inverse map. Since the map moves probabilities
-# away from one half for $\gamma > 0$, $L^*$ lies below the focal loss for $q < 1/2$ and above it for $q > 1/2$.
+# ## What is left is a proper loss
+#
+# Put the map behind a network that was trained with focal loss, and ask which loss the two together minimise. It is
+# $L^*(p) = L(\hat p^{-1}(p))$, the *proper part* of focal loss. It is proper by construction: it is lowest where the
+# map of the network's answer is the truth. So focal loss is a proper loss, read through a bent scale.
 
 # %%
 two = np.column_stack([q, 1 - q])
@@ -130,64 +160,32 @@ for g in (0.5, 3.0):
     losses[rf"focal loss, $\gamma = {g:g}$"] = theory.focal_loss_values(q, g)
     losses[rf"its proper part, $\gamma = {g:g}$"] = theory.proper_focal_loss(two, g)[:, 0]
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Loss on a positive instance over predicted probability: cross-entropy, focal loss with gamma 0.5 and 3, and their proper parts. Each proper part crosses its focal loss at one half."}, "figure": {"name": "fig-binary-proper-part", "caption": "The proper part $L^*$ against the focal loss and cross-entropy, on a positive instance. Counterpart of KK24 Fig. 1, left."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Loss on a positive instance over predicted probability: cross-entropy, focal loss with gamma 0.5 and 3, and their proper parts. Each proper part crosses its focal loss at one half."}, "figure": {"name": "fig-binary-proper-part", "caption": "The proper part $L^*$ lies below the focal loss for $q < 1/2$ and above it for $q > 1/2$: it asks for more confidence. Counterpart of KK24 Fig. 1, left."}}
 line_figure(q, losses, "prediction $q$", "loss", ylim=(0, 3))
 
 # %% [markdown]
-# ## Properness, seen on the risk
-#
-# A proper loss is minimal at the true probability, here $p =$ {glue:text}`binary-p:g`. The focal loss with
-# $\gamma = 2$ is minimal nearer one half.
+# $L^*$ has no closed form, but it is one call to the inverse of the map. Is it proper, with $p = 0.8$?
 
 # %%
-p = np.array([true_probability, 1 - true_probability])
-risk = {
-    "cross-entropy": theory.conditional_risk(theory.focal_loss_values(two, 0.0), p),
-    r"focal loss, $\gamma = 2$": theory.conditional_risk(theory.focal_loss_values(two, 2.0), p),
-    r"proper part, $\gamma = 2$": theory.conditional_risk(theory.proper_focal_loss(two, 2.0), p),
-}
-risk = {name: value - value.min() for name, value in risk.items()}
+risk = theory.conditional_risk(theory.proper_focal_loss(two, 2.0), np.array([0.8, 0.2]))
+float(q[risk.argmin()])
 
-# %% tags=["remove-input"]
-minimum = {name: float(q[value.argmin()]) for name, value in risk.items()}
-for key, value in zip(("ce", "focal", "proper"), minimum.values(), strict=True):
-    note("binary", {f"minimum-{key}": value})
-exact, example = theory.focal_minimiser([p, [0.8, 0.2]], 2.0)[:, 0]
-note("binary", p=true_probability, minimiser=float(exact), minimiser_printed=float(example))
-
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Conditional risk above its minimum over the prediction. Cross-entropy and the proper part touch zero at the true probability, the focal loss nearer one half."}, "figure": {"name": "fig-binary-risk", "caption": "Conditional risk above its minimum. Cross-entropy and the proper part are minimal at the true probability, the focal loss is not."}}
-line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
+# %% tags=["remove-cell"]
+assert abs(q[risk.argmin()] - 0.8) < 2e-3, "the proper part is lowest at the truth"
+note("binary", minimiser=float(theory.focal_minimiser([0.8, 0.2], 2.0)[0]))
 
 # %% [markdown]
-# On this grid the minima lie at {glue:text}`binary-minimum-ce:.3f` (cross-entropy),
-# {glue:text}`binary-minimum-focal:.3f` (focal) and {glue:text}`binary-minimum-proper:.3f` (proper part).
-# The exact focal minimiser is {glue:text}`binary-minimiser:.7f`. For $p = 0.8$ it is
-# {glue:text}`binary-minimiser-printed:.4f`; {cite:t}`kk24` say 'around 0.62'.
+# :::{admonition} What to remember
+# :class: tip
+# * The focal calibration map $\hat p$ leads from what a focal network says back to the probability it has learnt. It
+#   depends on $\gamma$ alone, not on data: for $\gamma = 2$ it takes {glue:text}`binary-minimiser:.3f` to $p = 0.8$.
+# * Seen through the map, focal loss is proper.
+# * In logits the map is a line with a small bend. Its slope lies between $\max(1, \gamma)$ and $\gamma + 1$ for
+#   $\gamma > 0$, so it is one to one and moves probabilities away from one half.
+# * Down to $\gamma = -1$ it remains an increasing bijection; below that the formula is no map.
+# * Compute it from logits: the printed formula loses them in double precision.
+# :::
 #
-# ## How steep is the map?
-#
-# From {eq}`eq-binary-logit` the slope is $\gamma + 1 - R'(s)$, and $R'$ is a sum of two positive terms. Bounding
-# them in two ways gives a statement that the paper does not have, for $\gamma > 0$:
-#
-# ```{math}
-# :label: eq-binary-slope
-# \begin{aligned}
-# \max(1, \gamma) &< \frac{d}{ds}\operatorname{logit} FC(s) \\
-# &< \gamma + 1.
-# \end{aligned}
-# ```
-#
-# For these $\gamma$ everything about two classes follows: the map is one to one, it raises confidence, and it lies
-# between two temperatures ([](#ch-bounds)).
-
-# %%
-logits = np.linspace(-12, 12, 601)
-excess = {rf"$\gamma = {g:g}$": theory.focal_logit_slope(logits, g) - g for g in (0.5, 1.0, 3.0, 10.0)}
-
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Slope of the logit map minus gamma over the logit, for several gamma. All curves lie between zero and one and tend to one at both ends."}, "figure": {"name": "fig-binary-slope", "caption": "Slope of the map in logits, minus $\\gamma$. It stays strictly between $\\max(1,\\gamma) - \\gamma$ and 1."}}
-line_figure(logits, excess, "logit $s$", r"slope $-\; \gamma$", zero=True, ylim=(-0.05, 1.05))
-
-# %% [markdown]
 # ```{exercise}
 # :label: ex-binary-limit
 # What does the map do to very confident predictions? Find the limit of $\operatorname{logit} FC(s) - (\gamma+1)s$
@@ -199,41 +197,21 @@ line_figure(logits, excess, "logit $s$", r"slope $-\; \gamma$", zero=True, ylim=
 # $u(s) \to 1$ and $u(-s) \to 0$, so $R(s) \to \log(1+\gamma)$: far out the map is a line of slope
 # $\gamma + 1$, shifted by $-\log(1+\gamma)$.
 # ```
-#
-# :::{admonition} What to remember
-# :class: tip
-# * Where the mean of focal loss is least, the prediction is not the true probability, but a $q$ nearer to one half
-#   ($\gamma > 0$, and $p$ none of 0, $\frac12$, 1): for $p = 0.8$ and $\gamma = 2$ it is
-#   {glue:text}`binary-minimiser-printed:.4f`.
-# * The focal calibration map $\hat p$ leads from $q$ back to $p$. It depends on $\gamma$ alone, not on data, and seen
-#   through it focal loss is proper.
-# * In logits the map is a line with a small bend. Its slope lies between $\max(1, \gamma)$ and $\gamma + 1$ for
-#   $\gamma > 0$, so it is one to one and moves probabilities away from one half.
-# * Down to $\gamma = -1$ it remains an increasing bijection; below that the formula is no map.
-# * Compute it from logits: the printed formula loses them in double precision, with $\gamma = 2$ from
-#   $s =$ {glue:text}`binary-one-from:.2f` on.
-# :::
-#
-# ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.prop2", "kk24.prop2_slope", "kk24.minimiser")
+show("kk24.prop2", "kk24.prop2_slope", "kk24.prop2_negative", "kk24.prop2_below")
 
 # %% [markdown]
-# One remark of the paper holds with a condition: that the partial losses are differentiable holds inside $(0, 1)$, not
-# at the ends, which are limits. The shape of the map for negative $\gamma$ is that of those the paper uses, not that of
-# the most negative ones. It is a map at all only for $\gamma \ge -1$.
+# Two remarks of the paper need a condition. The partial losses are differentiable inside $(0, 1)$; at its ends they
+# have limits. And the shape shown for negative $\gamma$ is that of the values the paper uses, not of those near $-1$.
 
 # %% tags=["remove-input"]
 show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid", "kk24.negative_confidence_falls")
 
-# %% tags=["remove-input"]
-show("kk24.prop2_negative", "kk24.prop2_below")
-
 # %% [markdown]
-# Two more steps of the proof. The sign 'due to convexity' needs one thing besides, that the loss is least at 1;
-# and the weight of the properness condition, whose formula is damaged in the text at hand, is positive and
-# finite under the reading that the condition asks for.
+# In the proof, the sign 'due to convexity' needs one thing more, that the loss is lowest at 1. We could not read the
+# formula for the weight of the properness condition; under the reading that the condition needs, it is positive and
+# finite.
 
 # %% tags=["remove-input"]
 show("kk24.prop2_sign_reason", "kk24.prop2_weight")
@@ -242,4 +220,4 @@ show("kk24.prop2_sign_reason", "kk24.prop2_weight")
 claims_of("binary")
 
 # %% tags=["remove-input"]
-foot("binary", gammas=gammas, true_probability=true_probability)
+foot("binary", gammas=gammas)

@@ -13,14 +13,16 @@
 
 # %% [markdown]
 # (ch-confidence)=
-# # Does the map always raise confidence?
+# # Many classes, and a surprise
 #
-# **The question.** 'Confidence-raising' is in the paper's story from the first line. Is the top
-# probability after the map always at least the one before? **In short:** for two and three classes yes; for
-# $n \ge 4$ exactly from a certain $\gamma$ on, which grows with $n$: with $\gamma = 5$ it can fall for every
-# $n \ge$ {glue:text}`confidence-first-falling:d`. And there is a threshold $\tau(\gamma) < \frac12$ above which a top
-# probability never falls, for any number of classes, and below which it does fall for enough of them. All of this is
-# proved.
+# Focal loss makes a network less sure, and the map undoes it. So the map should make it surer: the tallest bar should
+# grow. For two classes it does. A network with a hundred classes gives its best guess $q = 0.13$, and the others equal
+# parts of the rest. What happens to its best guess?
+#
+# **In short:** with $\gamma = 1$ it falls, to {glue:text}`confidence-after:.2f`. {cite:t}`kk24` state a theorem that
+# it cannot, and that theorem is false. It is true for two and three classes. With any number of classes it is true of
+# a prediction that is sure enough: there is a threshold $\tau(\gamma) < \frac12$ above which the tallest bar never
+# falls.
 #
 # :::{admonition} As printed: KK24 Proposition 5
 # Let the predicted class be $j = \arg\max_i q_i$. After focal calibration, $\hat p(q)_j \ge \max_i q_i = q_j$.
@@ -36,166 +38,183 @@ import pandas as pd
 
 from focal_lib import theory
 from focal_lib.plots.style import use_style
-from reproduction.ledger import claims_of, proof, show
+from reproduction.ledger import claims_of, show
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
 from reproduction.pages.tables import captioned
-from reproduction.theorems.lemmas.confidence import confidence_proof
 
 use_style()
 
 # %% [markdown]
-# ## Counterexamples
+# ## The map of many classes
 #
-# Tied classes and one small one are enough; so is one class above many tied small ones:
+# Where $p_1, \dots, p_n$ is true, a network that minimises focal loss says the $q$ with the lowest
+# $\sum_i p_i\,L(q_i)$. At the lowest point nothing is gained by moving a little probability from one class to another.
+# So $p_i\,L'(q_i)$ is the same for all classes, and $p_i$ is proportional to $-1/L'(q_i)$. Written with a factor $h$,
+#
+# ```{math}
+# :label: eq-confidence-map
+# \begin{aligned}
+# \hat p_i &= \frac{q_i\,h(q_i)}{\sum_j q_j\,h(q_j)}, \\
+# h(q) &= (1-q)^{-\gamma}\,\Big(1 - \frac{\gamma\,q\log q}{1-q}\Big)^{-1}.
+# \end{aligned}
+# ```
+#
+# Each bar is multiplied by its factor $h$, which depends on that bar alone; then all are divided by their sum. With
+# three classes and $\gamma = 2$, by hand:
+
 
 # %%
-top = max(0.13, 1.5 / classes)  # above the others
-examples = [
-    (0.5, [0.33, 0.33, 0.33, 0.01]),
-    (1.0, [0.333, 0.333, 0.333, 0.001]),
-    (2.0, [0.249, 0.249, 0.249, 0.249, 0.004]),
-    (5.0, [0.166] * 6 + [0.004]),
-    (gamma, [top] + [(1 - top) / (classes - 1)] * (classes - 1)),
-]
-changes = [float(theory.confidence_change(np.array(q), g)) for g, q in examples]
+def h(q, gamma):
+    """By what the map multiplies a probability, before all are divided by their sum."""
+    return 1 / ((1 - q) ** gamma * (1 - gamma * q * np.log(q) / (1 - q)))
 
-# %% tags=["hide-input"]
-shown = [(g, len(q), max(q), change) for (g, q), change in zip(examples, changes, strict=True)]
-table = pd.DataFrame(shown, columns=["gamma", "classes", "top before", "change of the top"])
-captioned(table, "Change of the top probability by the map", index=False).format(
-    {"gamma": "{:g}", "top before": "{:g}", "change of the top": "{:.2e}"}
-)
+
+q = np.array([0.5, 0.3, 0.2])
+by_hand = pd.DataFrame({"class": ["cat", "dog", "fox"], "says": q, "factor": h(q, 2), "product": q * h(q, 2)})
+by_hand["after the map"] = by_hand["product"] / by_hand["product"].sum()
+
+# %%
+captioned(by_hand, "The map of three classes, gamma 2", precision=3, index=False)
+
+# %% tags=["remove-cell"]
+assert np.allclose(by_hand["after the map"], np.exp(theory.focal_log_probs(np.log(q), 2.0)))
+assert by_hand["after the map"].iloc[0] > 0.5, "'the tallest bar grows'"
 
 # %% [markdown]
-# The first four changes are tiny. With {glue:text}`confidence-classes` classes and $\gamma =$
-# {glue:text}`confidence-gamma:g` the top probability {glue:text}`confidence-top:g` changes by
-# {glue:text}`confidence-drop:.4f`{glue:text}`confidence-counts:s`. The ledger proves two of these in ball arithmetic,
-# the second, and the last for $\gamma = 1$ and a hundred classes, so no rounding is involved.
+# The tallest bar grows, as it should. (That the map can always be undone, and that focal loss seen through it is
+# proper, is proved in [](#ch-simplex).)
+#
+# ## A hundred bars
+#
+# Now the network with a hundred classes. Move $\gamma$:
 
 # %% tags=["remove-input"]
-note(
-    "confidence",
-    drop=changes[-1],
-    counts="" if changes[-1] < 0 else ", no counterexample",
-    top=top,
-    classes=classes,
-    first_falling=next(n for n in range(4, 100) if theory.critical_gamma(n) > 5),
-    tau=theory.confidence_threshold(gamma),
-    inflection=theory.weight_inflection(gamma),
-    gamma=gamma,
-)
-
-# %% [markdown]
-# ## Where the proof breaks
-#
-# The proof wants $f = 1/L' = -w$ to be concave on all of $(0, 1)$. It is convex up to an inflection point,
-# {glue:text}`confidence-inflection:.5f` for $\gamma =$ {glue:text}`confidence-gamma:g`, and concave only above: $w''$
-# changes sign exactly once, for every $\gamma > 0$. The
-# argument given for concavity, that $(1-q)^{-\gamma}$ decreases, is wrong: it increases.
+explore("tied")
 
 # %%
-q = np.linspace(1e-4, 0.3, 400)
-log_weight = np.array([np.log(v) - theory.log_gain(v, gamma) for v in q])
-bend = {"w(q) - q": np.exp(log_weight) - q}
-turn = theory.weight_inflection(gamma)
-at = np.exp(np.log(turn) - theory.log_gain(turn, gamma)) - turn
+q = np.array([0.13] + [0.87 / 99] * 99)
+after = q * h(q, 1) / (q * h(q, 1)).sum()
+named = {"factor of the tallest": h(q[0], 1), "of the others": h(q[1], 1), "the tallest, after": after[0]}
+{name: round(float(value), 3) for name, value in named.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The weight w minus q over q. It is concave up to the marked inflection and convex after it."}, "figure": {"name": "fig-confidence-inflection", "caption": "$w(q) - q$ for the chosen $\\gamma$: concave, then convex, with the inflection marked. The printed proof needs $w$ convex everywhere."}}
-line_figure(q, bend, "$q$", "$w(q) - q$", points={"inflection": (turn, at)})
+# %% tags=["remove-cell"]
+note("confidence", after=float(after[0]))
+assert after[0] < 0.121, "'falls by about a point'"
+assert h(q[0], 1) < h(q[1], 1) < 1, "'the tallest has the smaller factor'"
+assert theory.confidence_change(q, 8.0) > 0, "'for large gamma it grows'"
 
 # %% [markdown]
-# ## What is true
+# The tallest bar loses about a point, to ninety-nine bars that nobody would have noticed. For large $\gamma$ it grows
+# again. The fall is proved, so no rounding is involved.
 #
-# With $h = 1/g$ the map is $\hat p_i = q_i\,h(q_i)/\sum_j q_j\,h(q_j)$ ([](#ch-simplex)), so
+# ## Why
+#
+# The factor $h$ is not what one expects:
+
+# %%
+grid = np.linspace(1e-6, 0.6, 600)
+factors = {rf"$\gamma = {g:g}$": h(grid, g) for g in (0.5, 1.0, 3.0)}
+tau = theory.confidence_threshold(gamma)
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The factor h over the probability of a bar for three gamma: each curve starts at one, falls below it, and crosses one again before one half, then rises."}, "figure": {"name": "fig-confidence-factor", "caption": "Tiny bars are multiplied by 1, middling ones by less, tall ones by more. A middling bar among tiny ones loses. The mark is $\\tau$ for $\\gamma = 1$, from where on the factor is above 1."}}
+line_figure(grid, factors, "probability of a bar $q$", "factor $h(q)$", ylim=(0.6, 1.6), points={r"$\tau$": (tau, 1.0)})
+
+# %% [markdown]
+# * $(1-q)^{-\gamma}$ undoes the focal weight: the taller the bar, the more it grows.
+# * The second part of $h$ works against it. It is 1 for an empty bar and falls steeply at first. It comes from the
+#   slope of the focal weight: more probability also makes the weight smaller, a second way to lower the loss.
+#
+# For small bars the second part wins. So the bar of $q = 0.13$ has a *smaller* factor than its tiny neighbours. The
+# tallest bar is safe exactly where its factor is at least the mean factor, each class counted by its probability:
 #
 # ```{math}
 # :label: eq-confidence-criterion
 # \hat p_{\max} \ge q_{\max} \iff \sum_i q_i\,h(q_i) \le h(q_{\max}).
 # ```
 #
-# The function $g$ rises from 1 to its maximum at $p^*(\gamma)$ and falls to 0; it is 1 again at $\tau(\gamma)$. So if
-# $q_{\max} \ge \tau$, every $h(q_i) \le h(q_{\max})$ and confidence rises, whatever the number of classes. Below
-# $\tau$, many equal small classes have $h$ near 1 and push the mean above $h(q_{\max})$.
+# ## When the tallest bar is safe
 #
-# For one class count $n$ the condition is sharp too. Where $q_{\max} = m < \frac1{n-1}$, no class can be below
-# $\varepsilon = 1 - (n-1)m$, and as $h$ falls, then rises, every $h(q_i) \le \max(h(\varepsilon), h(m))$. So only the
-# distribution with $n - 1$ tied classes matters: $D(\varepsilon) = \log g(\varepsilon) - \log g(m)$ must not be
-# negative. It is 0 at the uniform distribution and concave in $\varepsilon$, so it is enough that
-# $D(0) = -\log g(\frac1{n-1}) \ge 0$. Let $\gamma^*(p_0)$ be the positive $\gamma$ with $g(p_0) = 1$, or 0 where
-# there is none; {cite:t}`m20` give it by Lambert's $W$ ([](#ch-gradient)). The condition is
-# $\gamma \ge \gamma^*(\frac1{n-1})$. For $n = 3$ it is $\gamma \ge 0$.
+# The factor is lowest at some $p^*(\gamma)$, and 1 again at a larger $\tau(\gamma)$. Below $\tau$ it is at most 1,
+# above it increases. So a tallest bar of at least $\tau$ has the largest factor of all, and never falls, whatever the
+# number of classes. And $\tau$ is always below one half: *what a network is more than half sure of is safe*.
 
 # %%
 gammas = np.linspace(0.05, 10, 200)
-thresholds = {
-    r"$\tau(\gamma)$: never falls above": np.array([theory.confidence_threshold(g) for g in gammas]),
-    r"$p^*(\gamma)$: where $1/n$ is below, nearly uniform ones fall": np.array(
-        [theory.peak_probability(g) for g in gammas]
-    ),
+safe = {
+    r"$\tau(\gamma)$": np.array([theory.confidence_threshold(g) for g in gammas]),
+    r"$p^*(\gamma)$, where $h$ is lowest": np.array([theory.peak_probability(g) for g in gammas]),
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Two decreasing curves over gamma: the threshold tau, which starts at one half, and the curve p star, far lower."}, "figure": {"name": "fig-confidence-threshold", "caption": "The threshold $\\tau(\\gamma)$. A top probability above it never falls, for any number of classes."}}
-line_figure(gammas, thresholds, r"$\gamma$", "top probability", ylim=(0, 0.52))
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Two decreasing curves over gamma: the threshold tau, which starts at one half, and the curve p star, far lower."}, "figure": {"name": "fig-confidence-threshold", "caption": "A tallest bar above $\\tau(\\gamma)$ never falls. Below it, some number of classes makes it fall; where $1/n$ is below $p^*(\\gamma)$, nearly equal bars do."}}
+line_figure(gammas, safe, r"$\gamma$", "tallest bar", ylim=(0, 0.52))
 
 # %% [markdown]
-# For $\gamma = 1$ the threshold is $1/e$. The steps of the proof for each $n$, carried out:
-
-# %% tags=["nbval-check-output"]
-proof(confidence_proof())
-
-# %% [markdown]
-# The smallest $\gamma$ for which confidence never falls with $n$ classes:
-
-# %% tags=["hide-input"]
-table = pd.DataFrame({"classes": [3, 4, 5, 6, 7, 8, 10, 20, 100, 1000]})
-table["smallest gamma"] = [theory.critical_gamma(n) for n in table["classes"]]
-captioned(table, "From which gamma on confidence never falls", precision=6, index=False)
-
-# %% [markdown]
-# ## How much, and where?
-
+# And the number of classes? With two and three the tallest never falls. With four or more it is safe from a certain
+# $\gamma$ on, which grows with $n$; below that $\gamma$ there are predictions that fall.
 
 # %%
-def equal_rest(n: int, top: np.ndarray) -> np.ndarray:
-    """Distributions with one class at top and the others equal: (m,) -> (m, n)."""
-    return np.column_stack([top, np.repeat(((1 - top) / (n - 1))[:, None], n - 1, axis=1)])
+limits = pd.DataFrame({"classes": [3, 4, 5, 6, 8, 10, 20, 100, 1000]})
+limits["smallest gamma"] = [theory.critical_gamma(n) for n in limits["classes"]]
 
+# %%
+captioned(limits, "From which gamma on the tallest bar never falls", precision=1, index=False)
 
+# %% tags=["remove-cell"]
+note("confidence", first_falling=next(n for n in range(4, 100) if theory.critical_gamma(n) > 5), classes=classes)
+assert list(limits["smallest gamma"]) == sorted(limits["smallest gamma"]), "'which grows with n'"
+
+# %% [markdown]
+# With four classes it takes three that are tied, and a fourth that is nearly empty:
+
+# %%
+few = float(theory.confidence_change(np.array([0.333, 0.333, 0.333, 0.001]), 1.0))
+few
+
+# %% tags=["remove-cell"]
+assert -1e-4 < few < 0, "'with four classes the fall is tiny'"
+
+# %% [markdown]
+# So four classes refute the theorem, but there the fall is far too small to matter. It takes many classes to lose a
+# point:
+
+# %%
 tops = np.linspace(1 / classes, 0.6, 300)[1:]
-falls = {rf"$\gamma = {g:g}$": 100 * theory.confidence_change(equal_rest(classes, tops), g) for g in (0.5, 1.0, 3.0)}
+others = np.repeat(((1 - tops) / (classes - 1))[:, None], classes - 1, axis=1)  # all equal
+many = np.column_stack([tops, others])
+changes = {rf"$\gamma = {g:g}$": 100 * theory.confidence_change(many, g) for g in (0.5, 1.0, 3.0)}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Change of the top probability over its value, the other classes equal, for three gamma. With many classes the curves are negative at small values and positive beyond."}, "figure": {"name": "fig-confidence-many", "caption": "Change of the top probability, the other classes equal. With many classes it is negative for small values, and never from $\\tau(\\gamma)$ on."}}
-line_figure(tops, falls, "top probability before", "change (percentage points)", zero=True)
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Change of the top probability over its value, the other classes equal, for three gamma. With many classes the curves are negative at small values and positive beyond."}, "figure": {"name": "fig-confidence-many", "caption": "Change of the tallest bar among many equal ones. It falls by a point or two where the network is unsure, and gains far more beyond."}}
+line_figure(tops, changes, "tallest bar, before", "change (percentage points)", zero=True)
 
-# %% tags=["remove-input"]
-note("confidence", most=max(0.0, *(float(-change.min()) for change in falls.values())))
+# %% tags=["remove-cell"]
+most = max(0.0, *(float(-change.min()) for change in changes.values()))
+note("confidence", most=most)
+assert 1 < most < 2, "'by a point or two'"
+assert all(change[tops > 0.5].min() > 0 for change in changes.values()), "'and gains beyond'"
 
 # %% [markdown]
-# The same for any number of classes, and where the sign changes:
-
-# %% tags=["remove-input"]
-explore("tied")
-
-# %% [markdown]
-# ## Is a higher gamma sharper?
+# ## In practice
 #
-# So the paper says of three classes, and it is true: as $\gamma$ grows, the highest probability rises and the lowest
-# falls. With $v = \partial_\gamma\log w$ the derivative of $\log\hat p_i$ is $v(q_i) - \sum_j\hat p_j\,v(q_j)$. This
-# $v$ is convex with $v(0) = 0$, so again the distribution with $n - 1$ tied classes decides, and it does by the sign of
-# $v(\frac{1}{n-1})$. For $n = 3$ it is never negative; for $n \ge 4$ it is for small $\gamma$, and there a higher
-# $\gamma$ can be less sharp.
-
-# %% tags=["remove-input"]
-show("kk24.sharper_gamma")
-
-# %% [markdown]
-# In practice: a sample whose top probability is above one half never loses confidence. A model with many classes and
-# unsure predictions does lose some: with {glue:text}`confidence-classes` classes, the others equal, at most
-# {glue:text}`confidence-most:.1f` percentage points for the $\gamma$ of the figure. 'Confidence-raising' is right for
-# confident predictions, and wrong as a theorem.
+# A classifier that is usually more than half sure will not notice. One with a hundred classes and many unsure
+# predictions will see some of them lose up to {glue:text}`confidence-most:.1f` points by a map that is called
+# 'confidence-raising'. That is right for predictions that are sure, and wrong as a theorem. Where the printed proof
+# goes wrong, and the proof of what is true, is in [](#ch-simplex).
+#
+# :::{admonition} What to remember
+# :class: tip
+# * The map multiplies each bar by a factor $h$ of that bar alone and divides by the sum.
+# * $h$ is 1 for tiny bars, below 1 for middling ones and above 1 for tall ones. So a middling tallest bar among many
+#   tiny ones shrinks: that the map never lowers the top probability is false.
+# * With two and three classes it is true. With $n \ge 4$ it is true exactly from a $\gamma$ on that grows with $n$;
+#   with $\gamma = 5$ it fails for every $n \ge$ {glue:text}`confidence-first-falling:d`.
+# * For every $\gamma > 0$ a top probability of at least $\tau(\gamma) < \frac12$ does not fall, with any number of
+#   classes. Below $\tau$ some number of classes makes it fall.
+# * The loss is small: with {glue:text}`confidence-classes` classes, the others equal, at most
+#   {glue:text}`confidence-most:.1f` points for the $\gamma$ drawn above.
+# :::
 #
 # ```{exercise}
 # :label: ex-confidence-tau
@@ -204,32 +223,12 @@ show("kk24.sharper_gamma")
 #
 # ```{solution} ex-confidence-tau
 # :class: dropdown
-# For $\gamma = 1$, $g(q) = (1-q)\big(1 - \frac{q\log q}{1-q}\big) = 1 - q - q\log q$, which is 1 exactly when
+# For $\gamma = 1$, $1/h(q) = (1-q)\big(1 - \frac{q\log q}{1-q}\big) = 1 - q - q\log q$, which is 1 exactly when
 # $\log q = -1$.
 # ```
-#
-# :::{admonition} What to remember
-# :class: tip
-# * That the map never lowers the top probability is false as printed. With two and three classes it is true; with
-#   $n \ge 4$ it is true exactly from a $\gamma$ on that grows with $n$. With $\gamma = 5$ it can fall for every
-#   $n \ge$ {glue:text}`confidence-first-falling:d`.
-# * For every $\gamma > 0$ there is a threshold $\tau(\gamma) < \frac12$. A top probability of at least $\tau$ does not
-#   fall, with any number of classes; below it some number of classes makes it fall.
-# * So what a model is more than half sure of loses nothing. What falls are unsure predictions among many classes: with
-#   {glue:text}`confidence-classes` classes, the others equal, by at most {glue:text}`confidence-most:.1f` percentage
-#   points for the $\gamma$ drawn above.
-# * With four or more classes and a small $\gamma$, a higher $\gamma$ can be less sharp.
-# :::
-#
-# ## Verdict
 
 # %% tags=["remove-input"]
-show(
-    "kk24.prop5",
-    "kk24.prop5_threshold",
-    "kk24.prop5_three_classes",
-    "kk24.prop4_inflection",
-)
+show("kk24.prop5", "kk24.prop5_large", "kk24.prop5_threshold", "kk24.prop5_three_classes", "kk24.prop5_n_fails")
 
 # %% tags=["remove-input"]
 claims_of("confidence")

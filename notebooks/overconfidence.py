@@ -13,13 +13,15 @@
 
 # %% [markdown]
 # (ch-overconfidence)=
-# # Overconfidence you can see
+# # A network that is too sure
 #
-# **The question.** A network is {glue:text}`over-confidence-test:.0f` % sure on average. How often is it right? We
-# train a small CNN on part of Fashion-MNIST with cross-entropy, long after it makes its last mistake on its training
-# data, and compare what it says with what happens. **In short:** on its training data its confidence is honest; on new
-# data it is too high by {glue:text}`over-gap:.0f` percentage points; one number, a temperature, takes
-# {glue:text}`over-repaired:.0f` % of the calibration error away.
+# A network looks at a photograph of a shoe and says 'sneaker, 99 %'. Should you believe it? Collect everything that it
+# is so sure of, and count. If it is right as often as it says, you should. This chapter counts, for a small network
+# that was trained for long with cross-entropy on pictures of clothes.
+#
+# **In short:** on its training data its confidence is honest. On new data it is too high by
+# {glue:text}`over-gap:.0f` percentage points. One number, a temperature, removes {glue:text}`over-repaired:.0f` % of
+# the error.
 #
 # :::{admonition} As printed: KK24 section 4.1
 # Proper losses, such as cross-entropy, have almost perfect calibration performance on the training set but are
@@ -52,18 +54,18 @@ if seed not in loaded:
 run = loaded[seed]
 
 # %% tags=["remove-input"]
-note("over", n_train=run.spec.n_train, epochs=run.spec.training.epochs, seed=seed, count=len(loaded))
+note("over", n_train=run.spec.n_train, epochs=run.spec.training.epochs, count=len(loaded))
 note("over", n_validation=len(run.validation.labels))
 
 # %% [markdown]
-# ## The network
+# ## It goes on learning to be sure
 #
-# The run is one of a recorded grid: {glue:text}`over-n-train:,d` training images, {glue:text}`over-epochs`
-# epochs of Adam, seed {glue:text}`over-seed`; {glue:text}`over-n-validation:,d` images held out for validation; the
-# published test set. That is a small recipe, chosen so that everybody can repeat it on a laptop; it is not the CIFAR
-# training of the papers.
+# The network is a small CNN, the data are {glue:text}`over-n-train:,d` images of Fashion-MNIST, and the training lasts
+# {glue:text}`over-epochs` epochs. (The recipe is small so that you can repeat it on a laptop; the papers train larger
+# networks on CIFAR.) After each epoch we note how often it is right, its *accuracy*, and how sure it is on average.
+# Its *confidence* is the probability that it gives the class it chooses.
 
-# %% tags=["hide-input"]
+# %%
 history = run.history.pivot(index="epoch", columns="split")
 curves = {
     f"{name}, {split}": history[key, split].to_numpy()
@@ -71,31 +73,61 @@ curves = {
     for split in ("train", "test")
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Accuracy and mean confidence over epochs, on train and test. On train both rise to one; on test accuracy soon stays where it is while confidence climbs on, to far above it."}, "figure": {"name": "fig-over-history", "caption": "Accuracy and mean confidence while training. On the test set they part."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Accuracy and mean confidence over epochs, on train and test. On train both rise to one; on test accuracy soon stays where it is while confidence climbs on, to far above it."}, "figure": {"name": "fig-over-history", "caption": "On the training set accuracy and confidence rise together. On the test set accuracy stops early and confidence climbs on."}}
 line_figure(history.index.to_numpy(), curves, "epoch", "share of samples, or probability", ylim=(0.6, 1.02))
+
+# %% [markdown]
+# Cross-entropy rewards the network for every bit of probability that it still adds to the right class. On the training
+# set it is soon right about everything, so all that is left to gain is to be surer, and it becomes surer of
+# everything, new images included.
+
+# %%
+sure = softmax(run.test.logits.astype(float), -1)  # 10,000 test images, 10 classes
+right = sure.argmax(-1) == run.test.labels
+{"confidence": round(float(sure.max(-1).mean()), 3), "accuracy": round(float(right.mean()), 3)}
 
 # %% [markdown]
 # ## Is it right as often as it says?
 #
-# Sort the predictions by confidence into 15 bins of equal width, and compare the mean confidence of a bin,
-# $\mathrm{conf}_b$, with its accuracy, $\mathrm{acc}_b$. The expected calibration error (ECE) averages the gaps, a bin
-# with $N_b$ of the $N$ samples counting $N_b/N$:
+# Two averages can agree by accident, so we compare them where they should agree, among predictions of the same
+# confidence. Sort the predictions into 15 bins of equal width. A bin $b$ has $N_b$ of the $N$ samples, a mean
+# confidence $\mathrm{conf}_b$ and an accuracy $\mathrm{acc}_b$. By hand, for the predictions that are surest:
+
+# %%
+surest = sure.max(-1) > 14 / 15
+{
+    "share of the samples": round(float(surest.mean()), 3),
+    "they say": round(float(sure.max(-1)[surest].mean()), 3),
+    "they are right": round(float(right[surest].mean()), 3),
+}
+
+# %% [markdown]
+# It is nearly certain of all of these, and more than one in ten is wrong. The *expected calibration error* (ECE) is the
+# average gap over the bins, weighted by the share of samples in each:
 #
 # ```{math}
 # :label: eq-over-ece
 # \mathrm{ECE} = \sum_b \frac{N_b}{N}\,\big|\mathrm{acc}_b - \mathrm{conf}_b\big|.
 # ```
+#
+# ## One number that helps
+#
+# *Temperature scaling* {cite:p}`guo17` divides all logits by one number $T$. With $T > 1$ the probabilities move
+# towards each other; which class is largest does not change, and neither does the accuracy. We choose the $T$ with the
+# lowest log-loss (NLL) on {glue:text}`over-n-validation:,d` images that were held out from training.
 
 # %%
-calibrators, scaled = {}, {}
-for s, r in loaded.items():
-    calibrators[s] = TemperatureScaling("nll").fit(r.validation.logits, r.validation.labels)
-    scaled[s] = calibrators[s].predict_proba(r.test.logits.astype(float))
+calibrators = {s: TemperatureScaling("nll").fit(r.validation.logits, r.validation.labels) for s, r in loaded.items()}
+scaled = {s: calibrators[s].predict_proba(r.test.logits.astype(float)) for s, r in loaded.items()}
 probs = {
     "train": (softmax(run.train.logits.astype(float), -1), run.train.labels),
-    "test": (softmax(run.test.logits.astype(float), -1), run.test.labels),
+    "test": (sure, run.test.labels),
     "test, after temperature scaling": (scaled[seed], run.test.labels),
 }
+{"T": round(calibrators[seed].temperature_, 2)} | {k: round(100 * metrics.ece(*pair), 1) for k, pair in probs.items()}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Three reliability diagrams. On train all points lie in the corner of full confidence and accuracy; on test all but the lowest bins lie well below the diagonal; after temperature scaling they lie near it, the lowest bins excepted, which hold few samples."}, "figure": {"name": "fig-over-reliability", "caption": "On the test set the network is right less often than it says; one temperature repairs most of that. Hatched: the gap of a bin. Below: the share of predictions in each."}}
+reliability_diagrams({name: metrics.reliability_bins(p, y) for name, (p, y) in probs.items()})
 
 # %% tags=["remove-input"]
 for key, (p, y) in zip(("train", "test", "scaled"), probs.values(), strict=True):
@@ -106,31 +138,35 @@ before = [100 * metrics.ece(softmax(r.test.logits.astype(float), -1), r.test.lab
 after = [100 * metrics.ece(scaled[s], r.test.labels) for s, r in loaded.items()]
 for name, values in (("t", temperatures), ("before", before), ("after", after)):
     note("over", {f"{name}-min": float(np.min(values)), f"{name}-max": float(np.max(values))})
-note("over", temperature=calibrators[seed].temperature_)
 of_seed = list(loaded).index(seed)
-note("over", repaired=100 * (1 - after[of_seed] / before[of_seed]))
-p, y = probs["test"]
-note("over", gap=100 * (float(p.max(-1).mean()) - metrics.accuracy(p, y)))
+note("over", repaired=100 * (1 - after[of_seed] / before[of_seed]), gap=100 * float(sure.max(-1).mean() - right.mean()))
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Three reliability diagrams. On train all points lie in the corner of full confidence and accuracy; on test all but the lowest bins lie well below the diagonal; after temperature scaling they lie near it, the lowest bins excepted, which hold few samples."}, "figure": {"name": "fig-over-reliability", "caption": "Reliability on the training set, on the test set, and there after temperature scaling. Hatched: the gap. Below: the share of predictions in each bin."}}
-reliability_diagrams({name: metrics.reliability_bins(p, y) for name, (p, y) in probs.items()})
+# %% tags=["remove-cell"]
+assert right[surest].mean() < 0.9 < sure.max(-1)[surest].mean(), "'nearly certain, and more than one in ten is wrong'"
+assert probs["train"][0].max(-1).mean() - metrics.accuracy(*probs["train"]) < 0.01, "'honest on its training data'"
+assert sure.max(-1).mean() - right.mean() > 0.02, "'on new data it is too high'"
+assert after[of_seed] < before[of_seed] / 2, "'one temperature repairs most of that'"
+assert min(temperatures) > 1, "'every seed needs a T above 1'"
+assert max(after) < min(before), "'the worst seed after scaling is better than the best before'"
 
 # %% [markdown]
-# On train the mean confidence is {glue:text}`over-confidence-train:.1f` % and the accuracy
-# {glue:text}`over-accuracy-train:.1f` %. On test the mean confidence is {glue:text}`over-confidence-test:.1f` % and the
-# accuracy {glue:text}`over-accuracy-test:.1f` %, with an ECE of {glue:text}`over-ece-test:.1f` %.
+# It is not this one network. Every one of the {glue:text}`over-count` seeds needs a $T$ above 1, between
+# {glue:text}`over-t-min:.2f` and {glue:text}`over-t-max:.2f`. After scaling the worst of them, with an ECE of
+# {glue:text}`over-after-max:.1f` %, is better than the best before, with {glue:text}`over-before-min:.1f` %.
 #
-# ## One number that helps
+# Could one train the network so that it does not become so sure? That is the promise of focal loss. The
+# [next chapter](#ch-focal-loss) shows what it asks for, and [](#ch-training) what networks make of it.
 #
-# Temperature scaling {cite:p}`guo17` divides the logits by a $T$ chosen on validation data, here by the NLL. It finds
-# $T =$ {glue:text}`over-temperature:.2f` and brings the test ECE to {glue:text}`over-ece-scaled:.1f` %. The ranking of
-# classes, and so the accuracy, stays as it was. Over the {glue:text}`over-count` cross-entropy runs of the grid $T$
-# ranges from {glue:text}`over-t-min:.2f` to {glue:text}`over-t-max:.2f`, the test ECE from
-# {glue:text}`over-before-min:.1f` to {glue:text}`over-before-max:.1f` % before and from {glue:text}`over-after-min:.1f`
-# to {glue:text}`over-after-max:.1f` % after.
-#
-# Focal loss promises to need less of this repair. Why it should is the subject of the next chapters; whether it does,
-# of [](#ch-training).
+# :::{admonition} What to remember
+# :class: tip
+# * A network is *overconfident* where it is right less often than it says. On new data this one says
+#   {glue:text}`over-confidence-test:.1f` % and is right in {glue:text}`over-accuracy-test:.1f` %.
+# * The *expected calibration error* (ECE) averages such gaps over bins of confidence. Sampling alone makes it larger
+#   than 0.
+# * *Temperature scaling* divides the logits by one number, fitted on held-out data. Which class is largest does not
+#   change. Here the ECE on test data goes from {glue:text}`over-ece-test:.1f` to {glue:text}`over-ece-scaled:.1f` %.
+# * This is one small network and a data set of clothes. Part II asks the question of many networks.
+# :::
 #
 # ```{exercise}
 # :label: ex-over-bins
@@ -143,21 +179,6 @@ reliability_diagrams({name: metrics.reliability_bins(p, y) for name, (p, y) in p
 # `rng.random((n, 1)) < p.cumsum(-1)`, `argmax` along classes gives labels drawn from `p`. The ECE of such labels, over
 # repeated draws, shows what sampling alone produces; compare the ECE after scaling with its range.
 # ```
-#
-# :::{admonition} What to remember
-# :class: tip
-# * A network is *overconfident* where it is right less often than it says. On its training data the one above says
-#   {glue:text}`over-confidence-train:.1f` % and is right in {glue:text}`over-accuracy-train:.1f` %; on new data it says
-#   {glue:text}`over-confidence-test:.1f` % and is right in {glue:text}`over-accuracy-test:.1f` %.
-# * The *expected calibration error* (ECE) averages such gaps over bins of confidence. Sampling alone makes it larger
-#   than 0.
-# * *Temperature scaling* divides the logits by one number, fitted on data held out for it. The order of the classes
-#   stays. Here the ECE on test data goes from {glue:text}`over-ece-test:.1f` to {glue:text}`over-ece-scaled:.1f` %.
-# * This is one small network and a data set of clothes; over {glue:text}`over-count` seeds $T$ is between
-#   {glue:text}`over-t-min:.2f` and {glue:text}`over-t-max:.2f`.
-# :::
-#
-# ## Verdict
 
 # %% tags=["remove-input"]
 show("kk24.ce_overconfident")

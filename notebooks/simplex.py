@@ -43,7 +43,9 @@ from reproduction.ledger import claims_of, proof, show
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure
 from reproduction.pages.plots.simplex import arrow_fields, isolines, simplex_grid
+from reproduction.theorems.lemmas.confidence import confidence_proof
 from reproduction.theorems.lemmas.weight import lagrange_steps, weight_steps
 
 use_style()
@@ -119,7 +121,7 @@ isolines(points, risks, [3, 12, 20], p)
 # Arrows go from $q$ to $\hat p(q)$, and for comparison to the temperature that comes closest in the largest
 # difference of a probability ([](#ch-fit)).
 
-# %% tags=["hide-input"]
+# %%
 sparse = simplex_grid(16)
 fits = {g: closest_temperature(g, 3, PAPER_CUBE) for g in values}
 moved = {rf"map, $\gamma = {g:g}$": np.exp(theory.focal_log_probs(np.log(sparse), g)) for g in values}
@@ -138,11 +140,57 @@ arrow_fields(sparse, moved)
 # ({glue:text}`simplex-t-two:.3f`).
 #
 # The arrows also do not all say that 'the highest probability becomes higher while all others become lower': a
-# close second rises too. With three classes the highest does rise and the lowest does fall ([](#ch-confidence) has the
-# proof).
+# close second rises too. With three classes the highest does rise and the lowest does fall, as
+# {ref}`sec-confidence-proof` shows.
 
 # %% tags=["remove-input"]
 explore("simplex")
+
+# %% [markdown]
+# (sec-confidence-proof)=
+# ## When the top probability falls: the proof
+#
+# [](#ch-confidence) shows predictions whose top probability the map lowers, against KK24's Proposition 5. The printed
+# proof wants $f = 1/L' = -w$ to be concave on all of $(0, 1)$. It is convex up to an inflection point,
+# {glue:text}`simplex-inflection:.3f` for $\gamma = 1$, and concave only above: $w''$ changes sign exactly once, for
+# every $\gamma > 0$. The argument given for concavity, that $(1-q)^{-\gamma}$ decreases, does not hold: it increases.
+
+# %%
+at = np.linspace(1e-4, 0.3, 400)
+weight = np.exp(np.log(at) - np.array([theory.log_gain(v, 1.0) for v in at]))
+turn = theory.weight_inflection(1.0)
+mark = float(np.interp(turn, at, weight - at))
+note("simplex", inflection=turn)
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The weight w minus q over q. It is concave up to the marked inflection and convex after it."}, "figure": {"name": "fig-confidence-inflection", "caption": "$w(q) - q$ for $\\gamma = 1$ is concave up to the mark and convex after it. The printed proof needs $w$ convex everywhere."}}
+line_figure(at, {"w(q) - q": weight - at}, "$q$", "$w(q) - q$", points={"inflection": (turn, mark)})
+
+# %% [markdown]
+# What is true starts from the criterion {eq}`eq-confidence-criterion`, $\sum_i q_i\,h(q_i) \le h(q_{\max})$. The
+# function $g$ rises from 1 to its maximum at $p^*(\gamma)$ and falls to 0; it is 1 again at $\tau(\gamma)$. So if
+# $q_{\max} \ge \tau$, every $h(q_i) \le h(q_{\max})$ and confidence rises. Below $\tau$, many equal small classes have
+# $h$ near 1 and push the mean above $h(q_{\max})$.
+#
+# For one class count $n$ the condition is sharp too. Where $q_{\max} = m < \frac1{n-1}$, no class can be below
+# $\varepsilon = 1 - (n-1)m$, and as $h$ falls, then rises, every $h(q_i) \le \max(h(\varepsilon), h(m))$. So only the
+# distribution with $n - 1$ tied classes matters: $D(\varepsilon) = \log g(\varepsilon) - \log g(m)$ must not be
+# negative. It is 0 at the uniform distribution and concave in $\varepsilon$, so it is enough that
+# $D(0) = -\log g(\frac1{n-1}) \ge 0$. Let $\gamma^*(p_0)$ be the positive $\gamma$ with $g(p_0) = 1$, or 0 where
+# there is none; {cite:t}`m20` give it by Lambert's $W$ ([](#ch-gradient)). The condition is
+# $\gamma \ge \gamma^*(\frac1{n-1})$. For $n = 3$ it is $\gamma \ge 0$. The steps, carried out:
+
+# %% tags=["nbval-check-output"]
+proof(confidence_proof())
+
+# %% [markdown]
+# **Is a higher $\gamma$ sharper?** So the paper says of three classes, and it is true: as $\gamma$ grows, the highest
+# probability rises and the lowest falls. With $v = \partial_\gamma\log w$ the derivative of $\log\hat p_i$ is
+# $v(q_i) - \sum_j\hat p_j\,v(q_j)$. This $v$ is convex with $v(0) = 0$, so again the distribution with $n - 1$ tied
+# classes decides, by the sign of $v(\frac{1}{n-1})$. For $n = 3$ it is never negative. For $n \ge 4$ it is for small
+# $\gamma$, and there a higher $\gamma$ can be less sharp.
+
+# %% tags=["remove-input"]
+show("kk24.prop4_inflection", "kk24.sharper_gamma")
 
 # %% [markdown]
 # (sec-class-weights)=

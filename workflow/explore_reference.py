@@ -15,13 +15,11 @@ import numpy as np
 from scipy.optimize import brentq
 
 from focal_lib.metrics import ece, reliability_bins
-from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.confidence import confidence_change
 from focal_lib.theory.gain import confidence_threshold, peak_probability
-from focal_lib.theory.largest_deviation import largest_deviation
-from focal_lib.theory.maps import focal_log_probs, focal_logit
-from focal_lib.theory.proper import focal_calibration_minimiser
-from focal_lib.theory.temperature_bounds import printed_temperature_bounds, temperature_bounds
+from focal_lib.theory.maps import focal_log_probs
+from focal_lib.theory.proper import focal_calibration_minimiser, focal_minimiser
+from focal_lib.theory.temperature_bounds import beta, printed_temperature_bounds, temperature_bounds
 from reproduction.pages.explore import logit_sample, sample_log_probs, tied
 
 FILE = Path(__file__).resolve().parents[1] / "tests" / "book" / "explore_reference.json"
@@ -42,8 +40,8 @@ def tied_crossing(n: int, gamma: float) -> float:
 Cases = list[tuple[list[Any], Any]]  # arguments and value
 
 
-def _maps() -> Cases:
-    return [([s, g], float(focal_logit(s, g))) for s in LOGITS for g in MAP_GAMMAS]
+def _betas() -> Cases:
+    return [([s, g], beta(s, g)) for s in LOGITS for g in MAP_GAMMAS]
 
 
 def _simplex_maps() -> Cases:
@@ -52,13 +50,9 @@ def _simplex_maps() -> Cases:
     return [([z, g], focal_log_probs(np.array(z), g).tolist()) for z in logits for g in MAP_GAMMAS]
 
 
-def _gaps() -> Cases:
-    temperatures = (0.1, 0.5, 1.5)
-    return [([g, t], abs(largest_deviation(g, 1 / t).difference)) for g in (0.5, 3.0, 10.0) for t in temperatures]
-
-
-def _closest() -> Cases:
-    return [([g], closest_temperature(g).temperature) for g in (0.0, *SLIDER_GAMMAS)]
+def _told() -> Cases:
+    truths = ([0.8, 0.2], [0.5, 0.3, 0.2], [0.9, 0.05, 0.03, 0.02], [0.1] * 10, [0.6, 0.3, 0.0997, 0.0002, 0.0001])
+    return [([p, g], focal_minimiser(p, g).tolist()) for p in truths for g in (0.0, *SLIDER_GAMMAS)]
 
 
 def _bounds() -> Cases:
@@ -100,10 +94,9 @@ def _reliability() -> Cases:
 
 
 FUNCTIONS: dict[str, Callable[[], Cases]] = {  # by their names in the script
-    "focalLogit": _maps,
+    "beta": _betas,
     "focalLogProbs": _simplex_maps,
-    "largestGap": _gaps,
-    "closestTemperature": _closest,
+    "focalMinimiser": _told,
     "temperatureBounds": _bounds,
     "confidenceThreshold": lambda: [([g], confidence_threshold(g)) for g in (*SLIDER_GAMMAS, 100.0)],
     "tiedTop": _tied,

@@ -39,8 +39,6 @@ function bend(s, gamma) {
   return log1p((gamma * gap) / (1 + gamma * b));
 }
 
-const focalLogit = (s, gamma) => (gamma + 1) * s - bend(s, gamma);
-
 // Where f rises through 0.
 function root(f, low, high) {
   for (let i = 0; i < 60; i++) {
@@ -61,21 +59,10 @@ function summit(f, low, high) {
   return high;
 }
 
-// The largest scaling - map and map - scaling over s > 0
-const excesses = (gamma, T) => [1, -1].map((sign) => {
-  const f = (s) => sign * (sigmoid(s / T) - sigmoid(focalLogit(s, gamma)));
-  const step = 0.125 / (1 + gamma);
-  let near = step;
-  for (let i = 2; i < 200; i++) if (f(i * step) > f(near)) near = i * step;
-  return f(summit(f, near - step, near + step));
-});
-
-const largestGap = (gamma, T) => max(...excesses(gamma, T));
-
-// The smaller T, the larger scaling at every s > 0: at the nearest T both excesses are the same.
-function closestTemperature(gamma) {
-  const apart = (beta) => excesses(gamma, 1 / beta).reduce((over, under) => over - under);
-  return 1 / root(apart, 1, gamma + 1);
+// The q that focal loss asks for where p is true: w(q) = c p, with the c for which q sums to 1
+function focalMinimiser(p, gamma) {
+  const of = (k) => p.map((x) => sigmoid(root((s) => logWeight(s, gamma) - log(x) - k, -50, 50)));
+  return of(root((k) => of(k).reduce((sum, q) => sum + q, -1), -20, 50));
 }
 
 // logit FC(s) / s, even in s: so near its limit at 0
@@ -124,8 +111,8 @@ function reliability(rows, gamma, T) {
 
 if (typeof module !== "undefined") {
   return module.exports = {
-    focalLogit, focalLogProbs, largestGap, closestTemperature, temperatureBounds, confidenceThreshold,
-    tiedTop, tiedCrossing, fclMinimiser, printedHigh, reliability,
+    beta, focalLogProbs, focalMinimiser, temperatureBounds, confidenceThreshold, tiedTop, tiedCrossing, fclMinimiser,
+    printedHigh, reliability,
   };
 }
 
@@ -210,19 +197,20 @@ function curve(f, low = 0.005, high = 0.995) {
   return xs.map((x) => [x, f(x)]);
 }
 
+// Corners of bars of these heights around places of an axis
+const rectangles = (heights, at, half) =>
+  heights.flatMap((y, i) => [[-1, 0], [-1, y], [1, y], [1, 0]].map(([side, v]) => [at(i) + side * half(i), v]));
+
 const figures = {
-  binary({ maps, gap, inputs: { T: slider, nearest } }, { gamma, T }, event) {
-    if (event?.target === slider) nearest.checked = false;
-    const best = closestTemperature(gamma);
-    if (nearest.checked) slider.value = T = best;
-    const size = largestGap(gamma, T);
-    const map = (q) => sigmoid(focalLogit(logit(q), gamma));
-    const scaled = (q) => sigmoid(logit(q) / T);
-    maps.line("map", curve(map));
-    maps.line("scaled", curve(scaled));
-    gap.line("gap", curve((q) => (scaled(q) - map(q)) / max(size, 1e-9)));
-    const points = (100 * size).toFixed(4);
-    return `With T = ${T.toFixed(4)} the largest gap is ${points} points. The nearest T is ${best.toFixed(4)}.`;
+  bars({ bars, data }, { gamma }) {
+    const truth = JSON.parse(data.probs);
+    const told = focalMinimiser(truth, gamma);
+    const back = focalLogProbs(told.map(log), gamma).map(exp);
+    bars.line("told", rectangles(told, (i) => i, () => 0.2));
+    bars.dots("back", ...back.map((p, i) => [i, p]));
+    const top = truth.indexOf(max(...truth));
+    const [p, q, again] = [truth, told, back].map((values) => (100 * values[top]).toFixed(1));
+    return `${JSON.parse(data.names)[top]}: ${p} % are true, focal loss asks for ${q} %, the map makes that ${again} %.`;
   },
 
   bounds({ scale }, { gamma, radius }) {
@@ -251,16 +239,20 @@ const figures = {
     return `q = ${list(q)} becomes p = ${list(p)}, a change of ${list(q.map((value, i) => p[i] - value))}.`;
   },
 
-  tied({ change }, { gamma, n }) {
+  tied({ bars }, { gamma, n, top }) {
+    top = max(top, 1 / n);
+    const after = tiedTop(top, n, gamma);
     const crossing = tiedCrossing(n, gamma);
-    const tau = confidenceThreshold(gamma);
-    const changes = curve((q) => 100 * (tiedTop(q, n, gamma) - q), 1 / n);
-    change.line("change", changes);
-    change.line("falls", [[1 / n, 0], [crossing, 0]]);
-    change.line("tau", [[tau, -3], [tau, 6]]);
-    const most = max(...changes.map(([, by]) => -by));
-    const falls = `below q = ${crossing.toFixed(3)}, by up to ${most.toFixed(2)} points`;
-    return `Others tied, it falls ${crossing > 1 / n ? falls : "nowhere"}. Above τ = ${tau.toFixed(3)} it falls for no n.`;
+    const all = (first) => Array.from({ length: n }, (_, i) => (i ? (1 - first) / (n - 1) : first));
+    const at = (i) => (i ? i + 8.5 : 4) / (n + 9);
+    const half = (share) => (i) => (share * (i ? 0.5 : 4)) / (n + 9);
+    bars.line("before", rectangles(all(top), at, half(0.9)));
+    bars.line("after", rectangles(all(after), at, half(0.5)));
+    bars.line("level", [[0, top], [1, top]]);
+    const [from, to] = [top, after].map((q) => (100 * q).toFixed(2));
+    const falls = crossing > 1 / n ? `It falls below ${(100 * crossing).toFixed(0)} %` : "It never falls for this n";
+    const tau = (100 * confidenceThreshold(gamma)).toFixed(0);
+    return `The likeliest goes from ${from} to ${to} %. ${falls}; above τ = ${tau} % for no n.`;
   },
 
   fcl({ risk }, { gamma, lambda, p }) {

@@ -14,13 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from IPython.display import HTML
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, logit
 
 from focal_lib.metrics.bins import DEFAULT_BINS, Bins, ece, reliability_bins
-from focal_lib.theory.closest_temperature import closest_temperature
-from focal_lib.theory.confidence import confidence_change
-from focal_lib.theory.gain import confidence_threshold
-from focal_lib.theory.maps import focal_log_probs, focal_logit
+from focal_lib.theory.maps import focal_log_probs
 from focal_lib.theory.proper import focal_calibration_minimiser, focal_minimiser
 from focal_lib.theory.temperature_bounds import beta, printed_temperature_bounds, temperature_bounds
 from reproduction.pages.plots.simplex import project, simplex_grid
@@ -75,8 +71,8 @@ def explore(name: str, **given: Any) -> HTML:
 
     Args:
         name: one of FIGURES.
-        given: what the figure is of: `sample`, that `logit_sample` gives, for 'reliability'; `networks` for 'law';
-            `moments`, `gaps` and `drops` for 'epochs'.
+        given: what the figure is of: `probs` and `names` of classes for 'bars'; `networks` for 'law'; `sample`, that
+            `logit_sample` gives, for 'reliability'; `moments`, `gaps` and `drops` for 'epochs'.
 
     Raises:
         ValueError: no such figure.
@@ -90,42 +86,47 @@ def _points(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
     return list(zip(x.tolist(), y.tolist(), strict=True))
 
 
-def _binary() -> str:
-    gamma = 1.0
-    found = closest_temperature(gamma)
-    mapped = expit(focal_logit(logit(_GRID), gamma))
-    scaled = expit(logit(_GRID) / found.temperature)
-    size = 100 * found.error
+def _bars(probs: Sequence[float], names: Sequence[str]) -> str:
+    gamma = 2.0
+    truth = np.asarray(probs, dtype=float)
+    told = focal_minimiser(truth, gamma)
+    back = np.exp(focal_log_probs(np.log(told), gamma))
+    ends = np.arange(len(truth))
     lines = [
-        Line("diagonal", "thin", [(0, 0), (1, 1)]),
-        Line("map", "one", _points(_GRID, mapped)),
-        Line("scaled", "two", _points(_GRID, scaled)),
+        Line("truth", "bar", _bar_points(ends, truth, 0.4)),
+        Line("told", "inner", _bar_points(ends, told, 0.2)),
+        Line("back", "mark", [point for point in _points(ends, back) for _ in range(2)], breaks=True),
     ]
-    legend = [("one", "the map"), ("two", "temperature T")]
-    ends = (0.0, 0.5, 1.0)
-    maps = Panel("maps", (0, 1, 0, 1), lines, "", "calibrated probability", ends, ends, legend=legend)
-    differences = [
-        Line("zero", "thin", [(0, 0), (1, 0)]),
-        Line("gap", "one", _points(_GRID, (scaled - mapped) / found.error)),
-    ]
-    gap = Panel(
-        "gap", (0, 1, -1.15, 1.15), differences, "model's probability q", "difference / largest difference", ends,
-        height=70,
+    texts = [(float(i), -0.035 - 0.045 * (i % 2), name) for i, name in enumerate(names)]
+    legend = [("bar", "truth"), ("inner", "asked for"), ("mark", "mapped back")]
+    highest = math.ceil(10 * truth.max() + 0.5) / 10
+    aside = 158 if truth.argmax() < len(truth) / 2 else 10
+    panel = Panel(
+        "bars", (-0.6, len(truth) - 0.4, -0.1, highest), lines, "", "probability", (),
+        np.arange(0, highest, 0.2).tolist(), height=220, legend=legend, legend_at=(aside, 16), texts=texts,
     )  # fmt: skip
+    top = int(truth.argmax())
     return figure_of(
-        "binary",
-        [maps, gap],
-        [
-            Control("gamma", "γ", gamma, (0, 10, 0.1)),
-            Control("T", "temperature T", round(found.temperature, 4), (0.05, 1.5, 0.0001)),
-            Control("nearest", "keep T at the nearest", True),
-        ],
-        "The focal calibration map and temperature scaling over the model's probability, and below the difference of "
-        "the two. Both are curves through one half.",
-        f"The map of two classes, temperature scaling, and by how much they differ. At first γ = {gamma:g} and T is "
-        f"the nearest, {found.temperature:.4f}: they differ by {size:.4f} percentage points at most.",
-        "raise γ, and see the nearest T fall.",
+        "bars",
+        [panel],
+        [Control("gamma", "γ", gamma, (0, 10, 0.5))],
+        f"{len(truth)} bars, one a class, and in each a narrower one, what focal loss asks for: the tallest is lower "
+        "than the truth, small ones are higher. Dots, which the map gives back, lie on the tops of the wide bars.",
+        f"Wide: a prediction for one image, taken as the truth. Narrow: what focal loss asks for, at first with "
+        f"γ = {gamma:g}, {100 * told[top]:.0f} % {names[top]} in place of {100 * truth[top]:.0f} %. The map of the "
+        "next chapters leads back, to the dots.",
+        "raise γ, and see the narrow bars approach one height while the dots stay.",
+        {
+            "probs": json.dumps(np.round(truth, 5).tolist()),
+            "names": json.dumps(list(names)),
+        },
     )
+
+
+def _bar_points(at: np.ndarray, heights: np.ndarray, half: np.ndarray | float) -> list[tuple[float, float]]:
+    """Corners of bars of a half width that stand around places of an axis, one after the other."""
+    rows = zip((at - half).tolist(), (at + half).tolist(), heights.tolist(), strict=True)
+    return [corner for x, right, y in rows for corner in ((x, 0.0), (x, y), (right, y), (right, 0.0))]
 
 
 def _bounds() -> str:
@@ -205,32 +206,35 @@ def tied(top: np.ndarray | float, n: int) -> np.ndarray:
 
 
 def _tied() -> str:
-    gamma, n = 1.0, 100
-    tops = np.linspace(1 / n, 1, 102)[1:-1]
-    change = confidence_change(tied(tops, n), gamma)
-    tau = confidence_threshold(gamma)
-    falls = [(1 / n, 0.0), (float(tops[change < 0].max()), 0.0)]
+    gamma, n, top = 1.0, 100, 0.13
+    before = tied(top, n)
+    after = np.exp(focal_log_probs(np.log(before), gamma))
+    place = np.arange(n)
+    places, half = (np.where(place, place + 8.5, 4) / (n + 9), np.where(place, 0.5, 4) / (n + 9))  # the first is wide
     lines = [
-        Line("zero", "thin", [(0, 0), (1, 0)]),
-        Line("tau", "three", [(tau, -3), (tau, 6)]),
-        Line("change", "one", _points(tops, 100 * change)),
-        Line("falls", "wide", falls),
+        Line("level", "thin", [(0, top), (1, top)]),
+        Line("before", "bar", _bar_points(places, before, 0.9 * half)),
+        Line("after", "inner", _bar_points(places, after, 0.5 * half)),
     ]
-    legend = [("one", "change"), ("wide", "where it falls"), ("three", "τ(γ)")]
+    legend = [("bar", "before the map"), ("inner", "after the map")]
     panel = Panel(
-        "change", (0, 1, -3, 6), lines, "largest probability q, the others tied", "change, percentage points",
-        (0, 0.5, 1), (-2, 0, 2, 4, 6), legend=legend, legend_at=(150, 142),
+        "bars", (-0.01, 1.01, 0, 0.3), lines, "classes, the likeliest first", "probability", (),
+        (0, 0.1, 0.2), legend=legend, legend_at=(150, 16),
     )  # fmt: skip
     return figure_of(
         "tied",
         [panel],
-        [Control("gamma", "γ", gamma, (0.1, 10, 0.1)), Control("n", "classes n", n, (2, 200, 1))],
-        "Change of the largest probability by the map, over its value, with the other classes tied. With many classes "
-        "the curve is below zero first, then crosses it.",
-        "By how much the map changes the largest probability where all other classes are tied, at first for "
-        f"γ = {gamma:g} and {n} classes. Gains above 6 points are cut off. Where the others differ, fewer classes can "
-        "be enough for a fall.",
-        "lower n until none falls.",
+        [
+            Control("gamma", "γ", gamma, (0.5, 10, 0.5)),
+            Control("n", "classes n", n, (10, 200, 10)),
+            Control("top", "the likeliest class, before", top, (0.02, 0.25, 0.01)),
+        ],
+        "One tall bar and many short ones of one height, before and after the map. With many classes the tall one is "
+        "lower after it.",
+        f"One class with probability {top:g}, the others with what is left in equal parts, at first {n} classes and "
+        f"γ = {gamma:g}: the map lowers the likeliest, drawn wider, from {100 * before[0]:.1f} to "
+        f"{100 * after[0]:.1f} %.",
+        "raise γ, or the likeliest class, until the tallest bar grows.",
     )
 
 
@@ -431,7 +435,7 @@ def _best_temperature(sample: np.ndarray, gamma: float) -> float:
 
 FIGURES: dict[str, Callable[..., str]] = {
     "law": _law,
-    "binary": _binary,
+    "bars": _bars,
     "bounds": _bounds,
     "simplex": _simplex,
     "tied": _tied,

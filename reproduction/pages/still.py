@@ -27,14 +27,16 @@ _KINDS = {
     "grip": 'stroke="#0072B2" stroke-width="40" stroke-linecap="round" stroke-opacity="0" role="slider" '
     'aria-label="q, by arrow keys" aria-valuemin="0" aria-valuemax="1" aria-valuenow="0"',
     "ring": 'stroke="#D55E00" stroke-width="11" stroke-linecap="round"',
+    "mark": 'stroke="currentColor" stroke-width="7" stroke-linecap="round"',
 }
+_FILLED = {"bar": 'fill="#0072B2" fill-opacity="0.4"', "inner": 'fill="#D55E00"'}  # areas; the others are strokes
 
 
 class Line(NamedTuple):
     """A path through points of the plane; two equal ones are a dot."""
 
     part: str
-    kind: str  # one of _KINDS
+    kind: str  # one of _KINDS or _FILLED
     points: Sequence[tuple[float, float]]
     breaks: bool = False  # each pair of points is a line of its own
 
@@ -81,7 +83,11 @@ def _path(panel: Panel, line: Line) -> str:
     places = [f"{x:.1f} {y:.1f}" for x, y in (_place(panel, *point) for point in line.points)]
     pairs = [places[i : i + 2] for i in range(0, len(places), 2)] if line.breaks else [places]
     d = "".join("M" + "L".join(pair) for pair in pairs)
-    return f'<path data-part="{line.part}" class="{line.kind}" fill="none" {_KINDS[line.kind]} d="{d}"/>'
+    return f'<path data-part="{line.part}" class="{line.kind}" {_look(line.kind)} d="{d}"/>'
+
+
+def _look(kind: str) -> str:
+    return _FILLED[kind] if kind in _FILLED else f'fill="none" {_KINDS[kind]}'
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
@@ -109,7 +115,8 @@ def _panel(panel: Panel, above: int) -> str:
     inside += [_text(*_place(panel, x, y), text, "middle") for x, y, text in panel.texts]
     for i, (kind, text) in enumerate(panel.legend):
         x, y = panel.legend_at[0], panel.legend_at[1] + 18 * i
-        inside.append(f'<path class="{kind}" fill="none" {_KINDS[kind]} d="M{x} {y}h24"/>' + _text(x + 30, y + 4, text))
+        d = f"M{x} {y - 4}h24v8h-24z" if kind in _FILLED else f"M{x} {y}h24"
+        inside.append(f'<path class="{kind}" {_look(kind)} d="{d}"/>' + _text(x + 30, y + 4, text))
     return (
         f"{frame}{''.join(marks)}"
         f'<svg {box} data-panel="{panel.name}" data-span="{span}" overflow="hidden">{"".join(inside)}</svg>'

@@ -34,12 +34,12 @@ def test_the_script_computes_what_python_does():
 @pytest.mark.parametrize(
     ("before", "after", "noticed"),
     [
-        ("expm1(x)", "(exp(x) - 1)", "focalLogit"),
+        ("expm1(x)", "(exp(x) - 1)", "beta"),
         ("softplus(s) - x", "softplus(s) - 1.0000001 * x", "focalLogProbs"),
-        ("abs(s) >= 1", "abs(s) >= 0", "focalLogit"),
+        ("abs(s) >= 1", "abs(s) >= 0", "beta"),
         ("beta(1e-7, gamma)", "beta(1e-3, gamma)", "temperatureBounds"),
         ("4 * lambda", "2 * lambda", "fclMinimiser"),
-        ("i < 200", "i < 20", "closestTemperature"),
+        ("sum + q, -1)", "sum + q, -0.99)", "focalMinimiser"),
         ("max(peak(gamma), 1 / n)", "max(peak(gamma), 0.15)", "tiedCrossing"),
         ("ceil(15 * top)", "ceil(14 * top)", "reliability"),
         ("row[0] === 0", "row[1] === 0", "reliability"),
@@ -116,6 +116,7 @@ def sample():
 @functools.cache
 def shown(name):
     given = {
+        "bars": lambda: {"probs": [0.1, 0.6, 0.3], "names": ["cat", "dog", "frog"]},
         "reliability": lambda: {"sample": sample()},
         "law": lambda: {"networks": networks(read_law())},
         "epochs": lambda: pair_by_epoch(load_recorded("cifar10-long"), "focal 3"),

@@ -32,10 +32,10 @@ INTRODUCED = [
     (r"$w(q)$", r"\bw\(", "temperature_fit"),
     (r"$h(q)$", r"\bh\(", "confidence"),
     (r"$e(q)$", r"\be\(q\)", "temperature_bounds"),
-    (r"$g(q)$", r"\bg\(", "confidence"),
+    (r"$g(q)$", r"\bg\(", "simplex"),
     (r"$p^*(\gamma)$", r"p\^\*", "confidence"),
     (r"$\tau(\gamma)$", r"\\tau\(\\gamma\)", "confidence"),
-    (r"$\gamma^*(p_0)$", r"\\gamma\^\*", "confidence"),
+    (r"$\gamma^*(p_0)$", r"\\gamma\^\*", "simplex"),
 ]
 
 

@@ -38,7 +38,7 @@ def book(tmp_path):
 def test_pages_come_in_the_order_of_the_contents():
     pages = pages_in_order(ROOT / "_toc.yml")
     assert pages[0] == "book/index"
-    assert pages.index("notebooks/convexity") < pages.index("notebooks/binary") < pages.index("book/references")
+    assert pages.index("notebooks/binary") < pages.index("notebooks/convexity") < pages.index("book/references")
 
 
 def test_ids_do_not_meet_and_links_lead_where_they_led(book):

@@ -13,7 +13,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, curvature, gain
 
-CHAPTER = "binary"
+ASKED, CHAPTER = "focal_loss", "binary"
 quoted = Rows(CHAPTER, "quoted")
 reading = Rows(CHAPTER, "our reading")
 ours = Rows(CHAPTER, "ours")
@@ -29,6 +29,7 @@ reading(
     lambda: Measurement(
         r"$q^*(0.8)$ for $\gamma = 2$", "around 0.62", float(focal_minimiser([[0.8, 0.2]], 2.0)[0, 0]), 0.62, 0.01
     ),
+    chapter=ASKED,
 )
 
 
@@ -38,6 +39,7 @@ reading(
     "KK24 section 3.1",
     r"'By varying parameter $\gamma > 0$, we could receive any value between 0.8 and 0.5' at $p = 0.8$.",
     formal=formal("exact", "kk24_minimiser_range"),
+    chapter=ASKED,
 )
 def minimiser_range() -> Evidence:
     """By the intermediate value theorem in gamma: logit FC(s) is s at gamma = 0 and above gamma s in general."""
