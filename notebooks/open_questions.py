@@ -136,9 +136,9 @@ note("questions", factor_two=theory.closest_temperature(1.0, 2).inverse_temperat
 # {glue:text}`questions-t-high:.2f`, the factor from {glue:text}`questions-factor-low:.2f` to
 # {glue:text}`questions-factor-high:.2f`; $R^2$ of the line is at least {glue:text}`questions-straight:.4f`. The
 # temperature closest to the map over the whole simplex would give {glue:text}`questions-factor-map:.2f` for
-# {glue:text}`questions-classes` classes and {glue:text}`questions-factor-two:.2f` for two. So the explanation says why
-# there is a line, and why one factor nearly serves all networks of this grid; which factor, depends on where on the
-# simplex the predictions lie, and that it stays close to a line there is not proved.
+# {glue:text}`questions-classes` classes and {glue:text}`questions-factor-two:.2f` for two. So the explanation says
+# why there is a line, and why one factor nearly serves all networks of this grid. Which factor depends on where on the
+# simplex the predictions lie. That it stays close to a line there is not proved.
 #
 # ## The valley
 #
@@ -257,9 +257,9 @@ assert gained["test"].max() < 0.005, "the text says that it gains little"
 #
 # ## The best calibration gamma, from the gamma of training
 #
-# If a network found the minimiser of the focal risk, its output is the inverse of the map at the true posterior, and
-# the map with the $\gamma$ of training gives the posterior back: the best pair would be that $\gamma$ and $T = 1$, the
-# diagonal below. A network that fits its training data too well is elsewhere, and a temperature is free to move it.
+# Suppose that a network found the minimiser of the focal risk. Then its output is the inverse of the map at the true
+# posterior, and the map with the $\gamma$ of training gives the posterior back. The best pair would be that $\gamma$
+# and $T = 1$, the diagonal below. A network that overfits is elsewhere, and a temperature is free to move it.
 
 # %% tags=["hide-input"]
 tables = {
@@ -383,8 +383,8 @@ note("questions", left_out=", ".join(map(in_words, LEFT_OUT)))
 # score is lower, too. Against the five others no difference is significant. On the small ResNets matrix scaling and
 # structured matrix scaling have a significantly lower log-loss.
 #
-# On the networks of the book's grid: all four are fitted on the NLL of the same validation data, for cross-entropy and
-# for the largest $\gamma$; ECE is adaptive, with bins of equal mass.
+# The same on the networks of the book's grid, for cross-entropy and for the largest $\gamma$. All four are fitted on
+# the NLL of the same validation data. ECE is adaptive, with bins of equal mass.
 
 # %% tags=["hide-input"]
 methods = {
@@ -433,11 +433,10 @@ note("questions", validation=len(trained[0].validation.labels))
 #
 # ## Is the map like a temperature below 1 on other architectures?
 #
-# The map is a fixed function; what an architecture changes is where its predictions lie. On the test predictions of
-# cross-entropy networks: the temperature that comes nearest to the map there (least mean Kullback-Leibler divergence),
-# the share of predictions whose top probability the map lowers, and, whatever this map's $\gamma$, the factor of the
-# line above. A vision transformer, an MLP-Mixer and a ConvNeXt, all small, were trained for this on images of
-# Fashion-MNIST and kept.
+# The map is a fixed function; what an architecture changes is where its predictions lie. The table has test predictions
+# of cross-entropy networks. 'Nearest T' is the temperature nearest to the map there, by mean Kullback-Leibler
+# divergence. 'Lowered' is the share of predictions whose top probability the map lowers, and 'factor' that of the line
+# above. A vision transformer, an MLP-Mixer and a ConvNeXt, all small, were trained for this on Fashion-MNIST.
 
 # %% tags=["hide-input"]
 kept = ("fashion-mnist-architectures", "cifar10-record", "cifar100-record")

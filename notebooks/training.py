@@ -83,8 +83,8 @@ note("training", epochs=run.spec.training.epochs)
 # ## All images, every gamma
 #
 # The networks are a small CNN on {glue:text}`training-n:,d` images of Fashion-MNIST, trained for
-# {glue:text}`training-epochs` epochs: with cross-entropy ($\gamma = 0$), and with focal loss of five other $\gamma$,
-# each with the same seeds. The measure is overconfidence, mean confidence minus accuracy:
+# {glue:text}`training-epochs` epochs. They learnt with cross-entropy ($\gamma = 0$) or with focal loss of five other
+# $\gamma$, always with the same seeds. The measure is overconfidence, mean confidence minus accuracy:
 
 # %%
 gaps = confidence_gaps(trained, splits=("train", "test"))  # 'gap' of the network, 'mapped_gap' after the map
