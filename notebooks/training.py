@@ -156,9 +156,9 @@ before = temperatures["temperature"].div(temperatures["temperature"][0.0], axis=
 after = temperatures["mapped_temperature"].div(temperatures["temperature"][0.0], axis=0).drop(columns=0.0)
 classes = trained[0].test.logits.shape[1]
 nearest = np.array([theory.closest_temperature(gamma, classes).temperature for gamma in before.columns])
+intervals, after_map = ([metrics.t_interval(found[g]) for g in found.columns] for found in (before, after))
 
 # %% tags=["hide-input"]
-intervals, after_map = ([metrics.t_interval(found[g]) for g in found.columns] for found in (before, after))
 gammas = before.columns.to_numpy()
 shown = {
     name: (gammas, found.mean().to_numpy(), np.array([(i.high - i.low) / 2 for i in each]))

@@ -134,10 +134,13 @@ picture = explore("law", networks=networks(runs))
 note("law", explore=picture)  # for the landing page
 picture
 
-# %% tags=["remove-cell"]
-right, half = sign_predicted(runs), below_twice(runs)
+# %%
 margin = 5  # points
 near = (runs["added"] - 2 * runs["cross_entropy"]).abs() <= margin
+half = below_twice(runs)  # whether ECE falls exactly where D < 2 G
+right = sign_predicted(runs)  # whether the prediction below has the right direction
+
+# %% tags=["remove-cell"]
 gap = over_cells(runs, lambda found: found["own"] + found["added"] - found["cross_entropy"])
 kinds = {"cells": len(runs[CELL].drop_duplicates()), "runs": len(runs) + len(runs) // len(GAMMAS)}
 done = "" if is_complete(runs) else f" (so far, of {len(CELLS)} planned kinds with two seeds each)"
@@ -212,7 +215,7 @@ note("law", slope=changed.estimate)
 # Is the forecast better than a rule of thumb? Rivals know less: that nothing changes, or what this $\gamma$ usually
 # removes from other networks.
 
-# %% tags=["hide-input"]
+# %%
 found = forecasts(runs)
 error = (found.sub(runs["own"], axis=0) ** 2).mean() ** 0.5
 captioned(
