@@ -113,7 +113,7 @@ assert means["added"].iloc[-1] < means["added"].iloc[0], "the text says that les
 #
 # ```{math}
 # :label: eq-law
-# G - D, \qquad\text{and}\qquad |G - D| < |G| \iff 0 < D < 2G .
+# G - D, \qquad\text{and for } D > 0\qquad |G - D| < |G| \iff D < 2G .
 # ```
 #
 # Removing $G$ would be perfect. Removing $2G$ leaves the network as wrong as before, on the other side. ECE is at
