@@ -13,20 +13,20 @@
 
 # %% [markdown]
 # (ch-when-it-helps)=
-# # When does focal loss help?
+# # When focal loss helps
 #
-# Mukhoti et al. (M20) train networks with focal loss of $\gamma = 3$ and find them better calibrated. Our own short
-# runs find them worse. Both can be right, and one rule says which of the two to expect.
+# **The question.** {cite:t}`m20` (M20) train networks with focal loss of $\gamma = 3$ and find them better calibrated.
+# Our own short runs find them worse. Both can be right: which of the two should you expect?
 #
 # Focal loss makes a network less sure of itself. By about how much is known: it is what the
-# [focal calibration map](#ch-binary) puts back, the function that turns a focal network's outputs into calibrated
-# probabilities. So focal loss helps a network that would be too sure by about that much, and harms one that would not.
+# [focal map](#ch-binary) puts back. So focal loss should help a network that would be too sure by about that much, and
+# harm one that would not.
 #
 # **In short.** Let cross-entropy leave a network overconfident by $G$: its mean confidence is $G$ points above its
 # accuracy. Let the map add $D$ points to the confidence of its twin, trained with focal loss. Then focal loss lowers
-# the calibration error where $D < 2G$, and raises it elsewhere, with few exceptions. And from logits and labels of
-# held-out samples of the cross-entropy network, the effect of each $\gamma$ can be predicted before any training with
-# focal loss.
+# the calibration error where $D < 2G$ and raises it elsewhere, with few exceptions. The effect of each $\gamma$ can be
+# predicted from one network trained with cross-entropy, before any training with focal loss. A temperature is still
+# the better remedy for most networks.
 
 # %% tags=["parameters"]
 gamma: float = 3.0  # of the example; one that was trained
@@ -34,6 +34,7 @@ record: str = "cifar10-long-fresh"  # whose cross-entropy run is asked which gam
 
 # %% tags=["hide-input"]
 import pandas as pd
+from IPython.display import HTML
 from scipy.special import softmax
 
 from focal_lib.calibration.focal_training import SHARPENING
@@ -41,10 +42,11 @@ from focal_lib.metrics import ece
 from focal_lib.plots.style import use_style
 from focal_lib.tool.focal_training import predict_focal_training
 from reproduction.ledger import claims_of, show
+from reproduction.pages.blocks import fold
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
-from reproduction.pages.tables import captioned
+from reproduction.pages.tables import as_html, captioned
 from reproduction.studies.law.earlier import OUT
 from reproduction.studies.law.figures import law_figure, networks, prediction_figure
 from reproduction.studies.law.judged import (
@@ -68,9 +70,9 @@ runs = read_law()
 # %% [markdown]
 # ## One network, trained longer and longer
 #
-# A small CNN was trained on Fashion-MNIST, with cross-entropy and with focal loss, for few epochs and for many.
-# Confidence and accuracy are those of test images. ECE averages the distance of confidence from accuracy over bins of
-# confidence. All numbers are percentage points.
+# A small CNN learns Fashion-MNIST, once with cross-entropy and once with focal loss of $\gamma = 3$, for few epochs and
+# for many. The table has means over seeds on test images, in percentage points. ECE, here and below, has 15 bins of
+# equal width.
 
 # %%
 series = runs.query("dataset == 'fashion-mnist' and model == 'small-cnn' and n_train == 2000 and gamma == @gamma")
@@ -85,7 +87,7 @@ captioned(
             "change": "ECE of focal loss minus cross-entropy",
         }
     ),
-    "By epochs of training, in percentage points (ECE with 15 bins of equal width)",
+    "By epochs of training, in percentage points",
     precision=1,
 )
 
@@ -93,25 +95,34 @@ captioned(
 more = means["added"] > means["2 G"]
 assert more.iloc[0], "the text says that after few epochs too much is taken away"
 assert not more.iloc[-1], "the text says that after many it is less"
+assert (means["own"].abs() > means["cross_entropy"].abs()).iloc[:2].all(), "the text says: more underconfident"
 clear = (means["added"] - means["2 G"]).abs() > 3  # points from the line
 assert ((means["change"] > 0) == more)[clear].all(), "the text says that ECE follows"
 assert means["added"].iloc[-1] < means["added"].iloc[0], "the text says that less is taken away"
 
 # %% [markdown]
-# After few epochs focal loss removes far more confidence than was in excess: the network ends more underconfident
-# than it was overconfident. With every further epoch there is more to take away, and less is taken: the network is so
-# sure on most images that the map hardly changes them.
+# After few epochs focal loss removes far more confidence than was in excess. The network ends more underconfident
+# than it was overconfident. Later there is more to remove, and less is removed: the network is so sure of most images
+# that the map hardly changes them.
 #
 # ## Why twice
 #
-# The map keeps the order of the classes, so a network and its map are right on the same images. Mean confidence
-# differs by $D$. If the map is overconfident by $G$, the network itself is so by $G - D$. That is closer to zero than
-# $G$ as long as $D < 2G$, and zero at $D = G$. ECE is at least this distance, and here hardly more.
+# Put the map behind a focal network. It keeps the order of the classes, so accuracy stays, and confidence rises by
+# $D$. Now suppose that the result is as overconfident as cross-entropy would be, by $G$ ([](#ch-training)). Then the
+# focal network itself is overconfident by
 #
-# This is arithmetic. What is not: that the *map of the focal network* is as overconfident as the *cross-entropy
-# network*. KK24's decomposition says so for the best possible networks. Networks that were trained, on new data, come
-# close: the map is more overconfident by {glue:text}`law-own:.1f` points on average (95 % interval over kinds of
-# networks {glue:text}`law-own-low:.1f` to {glue:text}`law-own-high:.1f`), and by more for larger $\gamma$.
+# ```{math}
+# :label: eq-law
+# G - D, \qquad\text{and for } D > 0\qquad |G - D| < |G| \iff D < 2G .
+# ```
+#
+# Removing $G$ would be perfect. Removing $2G$ leaves the network as wrong as before, on the other side. ECE is at
+# least $|G - D|$, and for these networks hardly more.
+#
+# The supposition is the part that can fail. KK24's decomposition implies it for the best possible networks. Trained
+# networks come close on new data: behind the map they are {glue:text}`law-own:.1f` points more overconfident than
+# cross-entropy on average. The 95 % interval over kinds of networks is {glue:text}`law-own-low:.1f` to
+# {glue:text}`law-own-high:.1f`.
 #
 # ## Every network a point
 
@@ -123,15 +134,18 @@ picture = explore("law", networks=networks(runs))
 note("law", explore=picture)  # for the landing page
 picture
 
+# %%
+margin = 5  # points
+near = (runs["added"] - 2 * runs["cross_entropy"]).abs() <= margin
+half = below_twice(runs)  # whether ECE falls exactly where D < 2 G
+right = sign_predicted(runs)  # whether the prediction below has the right direction
+
 # %% tags=["remove-cell"]
-right, half = sign_predicted(runs), below_twice(runs)
-near = (runs["added"] - 2 * runs["cross_entropy"]).abs() <= 5  # points
 gap = over_cells(runs, lambda found: found["own"] + found["added"] - found["cross_entropy"])
 kinds = {"cells": len(runs[CELL].drop_duplicates()), "runs": len(runs) + len(runs) // len(GAMMAS)}
 done = "" if is_complete(runs) else f" (so far, of {len(CELLS)} planned kinds with two seeds each)"
 note("law", kinds, done=done, fewest=runs["epochs"].min(), most=runs["epochs"].max(), sure=SURE)
-note("law", least=min(GAMMAS), largest=max(GAMMAS), data=runs["dataset"].nunique(), models=runs["model"].nunique())
-note("law", half=int(half.sum()), all=len(half), near=int(near.sum()), near_right=int(half[near].sum()))
+note("law", margin=margin, half=int(half.sum()), all=len(half), near=int(near.sum()), near_right=int(half[near].sum()))
 note(
     "law", right=int(right.sum()), asked=int(right.notna().sum()), own=gap.estimate, own_low=gap.low, own_high=gap.high
 )
@@ -140,19 +154,20 @@ assert half.mean() > 0.9, "the text says: with few exceptions"
 
 # %% [markdown]
 # The rule was found on {glue:text}`law-earlier` earlier pairs of runs. Then predictions and their limits were
-# [committed](#sec-law-verdicts), and {glue:text}`law-runs` new networks were trained{glue:text}`law-done`, of
-# {glue:text}`law-cells` kinds: {glue:text}`law-data` data sets of images and film reviews, {glue:text}`law-models`
-# architectures, {glue:text}`law-fewest` to {glue:text}`law-most` epochs, $\gamma$ from {glue:text}`law-least:g` to
-# {glue:text}`law-largest:g`. The rule is right for {glue:text}`law-half` of {glue:text}`law-all`. This checks it and
-# forecasts nothing, as $D$ is that of the focal network; and most networks lie far from the line. Of those near it,
-# {glue:text}`law-near-right` of {glue:text}`law-near` are right.
+# [committed](#sec-law-verdicts), and new networks were trained to test it: {glue:text}`law-runs` of them, of
+# {glue:text}`law-cells` kinds{glue:text}`law-done`. They differ in data (images and film reviews), architecture,
+# number of training samples, epochs ({glue:text}`law-fewest` to {glue:text}`law-most`) and $\gamma$.
+#
+# The rule is right for {glue:text}`law-half` of {glue:text}`law-all` networks. Most lie far from the line, where it is
+# easy to be right. Of those within {glue:text}`law-margin:g` points of it, {glue:text}`law-near-right` of
+# {glue:text}`law-near` are. And this is a check, not a forecast, as $D$ is measured on the focal network.
 #
 # ## Before any training with focal loss
 #
-# Read backwards, the decomposition forecasts the focal network: it is the cross-entropy network seen through the
-# *inverse* map. So one run with cross-entropy is enough to see what every $\gamma$ would do. This is `focal gamma
-# logits.npz` on the command line, and one call here. The network was trained on CIFAR-10 for long; its twin with
-# focal loss was trained as well, and is what the last column is about.
+# Read backwards, the same argument is a forecast. If the focal network behind its map is like the cross-entropy
+# network, then the focal network is the cross-entropy network behind the *inverse* map. So one run with cross-entropy
+# shows what every $\gamma$ would do. That is `focal gamma logits.npz` on the command line, and one call here. This
+# network was trained on CIFAR-10 for long. The last column is the twin that was trained with focal loss, too.
 
 # %%
 trained = [run for run in load_recorded(record) if run.spec.is_focal]
@@ -163,9 +178,16 @@ table = predicted.table.set_index("gamma")
 table["measured ece"] = pd.Series({g: 100 * ece(softmax(t.test.logits, 1), t.test.labels) for g, t in twins.items()})
 captioned(table, "Overconfidence in points and ECE in per cent, predicted; ECE measured on test images", precision=1)
 
+# %% tags=["remove-cell"]
+measured = table["measured ece"]
+assert measured[gamma] < measured[0], "the text says that the direction is right"
+assert table["ece"].idxmin() == gamma, "the text says that it is predicted best"
+assert measured[gamma] > table.loc[gamma, "ece"], "the text says that the prediction is too good"
+
 # %% [markdown]
-# Wherever a change of ECE by {glue:text}`law-sure:g` point or more is predicted for the new runs, it has the predicted
-# direction in {glue:text}`law-right` of {glue:text}`law-asked`.
+# Of these $\gamma = 3$ is predicted to be best, and it does lower the ECE, though by less than predicted. Over all new
+# networks, the predicted direction is right in {glue:text}`law-right` of {glue:text}`law-asked` cases. These are the
+# cases where a change by at least {glue:text}`law-sure:g` point is predicted.
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Scatter plot of predicted against true confidence minus accuracy of focal networks. Open points, the map alone, lie above the diagonal: networks are less underconfident than predicted. Filled points, with sharpening, lie near the diagonal."}, "figure": {"name": "fig-law-prediction", "caption": "The inverse map alone predicts focal networks as too unsure. With one sharpening for all networks, fitted on the earlier runs, the predictions come close to the diagonal."}}
 prediction_figure(runs)
@@ -179,18 +201,21 @@ assert 0 < bias["sharper_own"].estimate < bias["plain_own"].estimate / 2, "and t
 note("law", bias=bias["sharper_own"].estimate, sharpening=SHARPENING, earlier=len(earlier))
 changed = slope(runs, of_change=True)
 assert changed.high < 1, "the text says that the change is overpredicted"
-note("law", slope=changed.estimate, slope_low=changed.low, slope_high=changed.high)
+note("law", slope=changed.estimate)
 
 # %% [markdown]
-# The inverse map alone misses in one direction: focal networks end surer than it says. A possible reason: seen after
-# the map, focal loss trains faster where a network is sure already, $1 + \gamma$ times as fast in the limit. That
-# does not prove it, as samples that are surely wrong are corrected as fast. One number mends most of it:
-# log-probabilities are multiplied by $(1+\gamma)^s$ before the inverse map, with $s =$ {glue:text}`law-sharpening:g`,
-# fitted on the earlier runs. The new networks still end {glue:text}`law-bias:.1f` points surer than predicted; the
-# change is predicted too large (slope of the true on the predicted change {glue:text}`law-slope:.2f`, 95 % interval
-# {glue:text}`law-slope-low:.2f` to {glue:text}`law-slope-high:.2f`).
+# The inverse map alone errs in one direction: trained networks end surer than it says. One number mends most of this.
+# The log-probabilities are multiplied by $(1+\gamma)^s$ before the inverse map, with $s =$
+# {glue:text}`law-sharpening:g` fitted on the earlier runs. The new networks still end {glue:text}`law-bias:.1f` points
+# surer than predicted.
+#
+# A possible reason is speed. Seen after the map, focal loss trains up to $1 + \gamma$ times as fast where a network is
+# sure already. This is not proof: samples that are surely wrong are corrected as fast.
+#
+# Is the forecast better than a rule of thumb? Rivals know less: that nothing changes, or what this $\gamma$ usually
+# removes from other networks.
 
-# %% tags=["hide-input"]
+# %%
 found = forecasts(runs)
 error = (found.sub(runs["own"], axis=0) ** 2).mean() ** 0.5
 captioned(
@@ -204,37 +229,29 @@ assert error.idxmin() == "the map, sharpened", "the text says that it is best"
 assert error["the map alone"] > error["the usual drop of this gamma"], "the text says that the map alone is no better"
 
 # %% [markdown]
-# The map alone forecasts no better than what a $\gamma$ usually takes away; the sharpened map does.
+# The map alone forecasts no better than the rule of thumb; the sharpened map does. It still overstates changes: the
+# true change is about {glue:text}`law-slope:.2f` of the predicted one.
 #
-# ### Where it fails
-#
-# Kinds of networks with a wrong direction, or with an overconfidence that is missed by far on average:
+# It fails most on short film reviews, where networks are wrong on new ones nearly as often as right. There the twins
+# differ by more than their loss. All failures:
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 off = runs.assign(wrong=right.eq(0), missed=(runs["own"] - runs["sharper_own"]).abs())
-by_kind = (
-    off.groupby(CELL).agg(error=("error", "mean"), wrong=("wrong", "sum"), missed=("missed", "mean")).reset_index()
-)
-failures = by_kind[(by_kind["wrong"] > 0) | (by_kind["missed"] > 4)].set_index("dataset")
-heads = {
-    "n_train": "training samples",
-    "error": "test error (%)",
-    "wrong": "wrong directions",
-    "missed": "missed by (points)",
-}
-captioned(failures.rename(columns=heads), "Where the prediction fails", precision=1)
+by_kind = off.groupby(CELL).agg(error=("error", "mean"), wrong=("wrong", "sum"), missed=("missed", "mean"))
+by_kind = by_kind.reset_index().set_index("dataset").rename(index={"movie-reviews": "film reviews"})
+failures = by_kind[(by_kind["wrong"] > 0) | (by_kind["missed"] > 4)]
+heads = ["network", "training samples", "epochs", "test error (%)", "wrong directions", "missed by (points)"]
+failed = captioned(failures.set_axis(heads, axis="columns"), "Where the prediction fails", precision=1, spelt=True)
+HTML(fold("Kinds of networks with a wrong direction, or missed by far", as_html(failed)))
 
 # %% tags=["remove-cell"]
-assert failures["missed"].idxmax() == "movie-reviews", "the text says so"
-assert failures.loc[["movie-reviews"], "error"].max() > 40, "and that it is near chance"
+assert failures["missed"].idxmax() == "film reviews", "the text says so"
+assert failures.loc[["film reviews"], "error"].max() > 40, "and that it is near chance"
 
 # %% [markdown]
-# It fails most on short film reviews, where networks are wrong on new ones nearly as often as right. There the twins
-# differ by more than their loss.
-#
 # ## Which gamma, and is it worth it?
 #
-# Five ways to a network, on the same new runs. Test ECE in per cent, mean over kinds of networks:
+# Five ways to a calibrated network, on the same new runs, mean over kinds of networks:
 
 # %%
 chosen = choices(runs)
@@ -260,28 +277,27 @@ assert (against["temperature"] > 0).mean() > 0.5, "the text says that a temperat
 note("law", cooler=int((against["temperature"] > 0).sum()), warmer=int((against["temperature"] < 0).sum()))
 
 # %% [markdown]
-# Choosing $\gamma$ by the prediction is better than always taking the same, and comes close to training with all of
-# them. A temperature, fitted on validation labels after one training with cross-entropy, is better for
-# {glue:text}`law-cooler` kinds of networks and worse for {glue:text}`law-warmer`; its advantage is large where a
-# network is so overconfident that the largest $\gamma$ tried is too small.
+# Choosing $\gamma$ by the prediction is better than always taking the same, and nearly as good as training with all of
+# them. But a temperature, fitted on held-out labels after one training with cross-entropy, does better still. It wins
+# for {glue:text}`law-cooler` kinds of networks and loses for {glue:text}`law-warmer`. Its advantage is largest for the
+# most overconfident networks, where even the largest $\gamma$ that we tried removes too little.
 #
 # :::{admonition} What to do
 # :class: important
-# * If labelled samples can be kept for it ([how many](#page-advice)), train with cross-entropy and fit a temperature.
-# * If the network's scores must be right without a second step, ask `focal gamma` with a cross-entropy run's
-#   validation logits and labels, and train with the $\gamma$ it names. If it names none, leave focal loss alone.
-# * For a network that was trained with focal loss already, apply the map or a temperature, and check what is left
-#   ([](#ch-fit)).
+# * If you can hold out labelled samples ([how many](#page-advice)), train with cross-entropy and fit a temperature.
+# * If scores must be right without a second step, ask `focal gamma` with the logits and labels of a cross-entropy run.
+#   Train with the $\gamma$ it names. If it names none, leave focal loss alone.
+# * Do not take $\gamma = 3$ because it is usual. Where cross-entropy is hardly overconfident, it harms.
+# * If a network was trained with focal loss already, fit a temperature, or the map and a temperature
+#   ([](#ch-fts)).
+# * Expect nothing of this for accuracy, or for other classes than the most probable one. The networks here are small.
 # :::
-#
-# **Where this says nothing.** The networks are small. The claims are about confidence and the ECE of the most probable
-# class. Focal loss may also change accuracy, and the prediction does not see it.
 #
 # (sec-law-verdicts)=
 # ## Verdicts
 #
 # Predictions and limits were committed before the first run. The code that judges them followed minutes later, when a
-# few networks were trained. It departs from the plan in one point: size and slope are those of single networks, where
+# few networks were trained. It departs from the plan in one point. Size and slope are those of single networks, where
 # the plan says means over seeds.
 
 # %% tags=["remove-input"]

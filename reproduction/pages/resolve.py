@@ -204,7 +204,8 @@ def _markdown(text: str) -> NotebookNode:
 
 def as_html(notebook: Path, out: Path) -> None:
     """Write a resolved notebook as one page that opens without a network; hidden code is left out."""
-    removed = {"remove_input_tags": {"hide-input", "remove-input", "injected-parameters"}, "enabled": True}
+    inputs = {"hide-input", "remove-input", "injected-parameters"}
+    removed = {"remove_input_tags": inputs, "remove_cell_tags": {"remove-cell"}, "enabled": True}
     exporter = HTMLExporter(template_name="classic", config=Config({"TagRemovePreprocessor": removed}))
     exporter.exclude_input_prompt = exporter.exclude_output_prompt = True
     for script in _ONLINE:

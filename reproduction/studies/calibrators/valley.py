@@ -23,7 +23,6 @@ from focal_lib.metrics.scores import brier, nll
 from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.store import Logits, Result
-from reproduction.pages.tables import in_words
 from reproduction.studies.shared.over_seeds import run_columns
 from reproduction.studies.shared.recorded import load_recorded, read_planned
 from reproduction.studies.shared.scalings import nll_temperature
@@ -190,26 +189,6 @@ def count_searched(found: pd.DataFrame, records: Iterable[str]) -> pd.DataFrame:
             rows.append((record, dataset, model, *sizes, due, len(own), sum(spec.digest in done for spec in own)))
     columns = ["record", "dataset", "model", "losses", "seeds", "planned", "recorded", "searched"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def say_missing(found: pd.DataFrame, counts: pd.DataFrame) -> str:
-    """Of each grid that is not whole among the searches, how many runs and which are searched, seed by seed, in words.
-
-    Args:
-        found: as for `count_searched`.
-        counts: what that gives.
-
-    Returns:
-        'cifar10-record, 3 of 38: seed 0 cross-entropy, focal 1; seed 1 cross-entropy', or 'none'.
-    """
-    said = []
-    for record, part in counts.groupby("record", sort=False):
-        done, planned = part["searched"].sum(), part["planned"].sum()
-        if done < planned:
-            own = found[found["record"] == record].groupby("seed")["loss"].unique()
-            by_seed = "; ".join(f"seed {seed} {', '.join(map(in_words, losses))}" for seed, losses in own.items())
-            said.append(f"{record}, {done} of {planned}" + (f": {by_seed}" if done else ""))
-    return ". ".join(said) or "none"
 
 
 def over_training_gamma(found: pd.DataFrame, search: str = "full") -> pd.DataFrame:

@@ -20,7 +20,7 @@ from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.by_name import METRICS, all_metrics
-from focal_lib.metrics.intervals import Interval, t_interval_if_any
+from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.significance import holm, t_p_value
 from reproduction.engine.contrasts import SCALINGS
 from reproduction.engine.spec import Spec
@@ -136,16 +136,6 @@ def keep_whole_seeds(table: pd.DataFrame, planned: Iterable[Spec]) -> pd.DataFra
     return table.merge(there.loc[whole, RUN])
 
 
-def say_which_differ(found: pd.DataFrame) -> str:
-    """'significantly lower with focal 1, higher with focal 3, FLSD-53', or 'not significantly different with any loss'.
-
-    Args:
-        found: what `correct_together` gives of differences, a row a loss.
-    """
-    sides = [f"{side} with {', '.join(names)}" for side, names in name_significant(found).items() if names]
-    return f"significantly {', '.join(sides)}" if sides else "not significantly different with any loss"
-
-
 _SCALED_AS = {
     "none": "as trained",
     "temperature": "temperature scaling",
@@ -182,23 +172,6 @@ def say_over(found: BySeed, metric: str | None = None, planned: int | None = Non
     if (metric is not None and metric not in METRICS) or (planned is not None and len(found.seeds) < planned):
         return seeds
     return f"{seeds} and {found.images:,} test images" if found.images else f"{seeds} {ONE_TEST_SET}"
-
-
-def say_what_two_allow(seeds: int) -> str:
-    """What a 95 % t interval of two seeds needs to be without 0; '' for any other number of them.
-
-    Its half width is t_0.975(1) / 2 times the distance of the two values, so that it is without 0 where both have one
-    sign and their ratio is below (t + 1) / (t - 1).
-    """
-    if seeds != 2:
-        return ""
-    t = Interval(0, 0, 0, "t", degrees=1).quantile()
-    return (
-        "Of two seeds: that one difference is significant and another is not does not show that the two differ. The "
-        f"95 % t interval reaches {t / 2:.1f} times the distance of the two values to each side of their mean. It "
-        f"excludes 0 only if both have the same sign and the larger is less than {(t + 1) / (t - 1):.2f} times the "
-        "smaller, whatever their size."
-    )
 
 
 def name_seeds(table: pd.DataFrame) -> str:
@@ -281,16 +254,6 @@ def correct_together(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
     adjusted = pd.Series(np.nan, index=frame.index)
     adjusted[known] = holm(frame.loc[known, "p"])
     return frame.assign(p_adjusted=adjusted, significant=adjusted <= 1 - level)
-
-
-def name_significant(found: pd.DataFrame) -> dict[str, list[str]]:
-    """'lower' and 'higher' -> the losses whose difference is significantly so, in words: ['focal 1', 'FLSD-53'].
-
-    Args:
-        found: of `correct_together`, with a row a loss.
-    """
-    sides = {"lower": found["difference"] < 0, "higher": found["difference"] > 0}
-    return {side: list(found.loc[which & found["significant"], "loss"].map(in_words)) for side, which in sides.items()}
 
 
 def _require_apart(table: pd.DataFrame) -> None:

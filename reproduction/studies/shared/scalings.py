@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,16 +17,12 @@ from scipy.special import softmax
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.bins import adaptive_ece_of
-from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
-from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.scores import nll, top_label
 from focal_lib.theory.maps import focal_log_probs
 from reproduction.checkout import ROOT
 from reproduction.engine.store import Result, array_checksum
 from reproduction.studies.shared.over_seeds import write_table
 from reproduction.studies.shared.recorded import BOOK, load_recorded
-
-Pair: TypeAlias = tuple[float, float]  # calibration gamma, temperature
 
 
 class Fit(NamedTuple):
@@ -93,52 +89,6 @@ def compare_scaling(results: Iterable[Result], scalings: Sequence[Fit] = FITS) -
             judged = {"adaptive_ece": adaptive_ece_of(*top_label(probs, labels)), "nll": nll(probs, labels)}
             rows.append(run | scaling._asdict() | chosen | judged)
     return pd.DataFrame(rows)
-
-
-def count_on_validation(scaled: pd.DataFrame) -> dict[str, int]:
-    """Runs whose validation adaptive ECE focal temperature scaling leaves lower, equal (to 1e-12), higher.
-
-    Both scalings by grid, focal temperature scaling against a temperature alone. It may be higher: KK24's gammas
-    (section 5.1) have no 0, so that a temperature alone is not among the pairs of gamma and T.
-
-    Args:
-        scaled: of `compare_scaling`.
-
-    Raises:
-        ValueError: a run that lacks either of the two fits.
-    """
-    of_grid = scaled[(scaled["objective"] == "adaptive-ece") & (scaled["search"] == "grid")]
-    wide = of_grid.pivot(index=["loss", "gamma", "seed"], columns="method", values="value")
-    wide = wide.reindex(columns=["focal-temperature", "temperature"])
-    if wide.isna().to_numpy().any():
-        raise ValueError(f"each run must have both fits by adaptive ECE on the grid. Got\n{wide}")
-    change = wide["focal-temperature"] - wide["temperature"]
-    lower, higher = int((change < -1e-12).sum()), int((change > 1e-12).sum())
-    return {"lower": lower, "equal": len(change) - lower - higher, "higher": higher}
-
-
-def say_signs(table: pd.DataFrame, of: str, low: str, high: str, what: str) -> str:
-    """'the NLL is lower with gamma 3, 5; not clearly other with gamma 0': by the intervals from `low` to `high`."""
-    below, above = table[high] < 0, table[low] > 0
-    parts = {"lower": below, "higher": above, "not clearly other": ~below & ~above}
-    named = {word: ", ".join(f"{value:g}" for value in table.loc[holds, of]) for word, holds in parts.items()}
-    return f"{what} is " + "; ".join(f"{word} with {of} {values}" for word, values in named.items() if values)
-
-
-def top_after(result: Result, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
-    """Confidence and correctness on test, `top_label`, after a (calibration gamma, temperature)."""
-    gamma, temperature = pair
-    scaled = result.test.logits.astype(np.float64) / temperature
-    return top_label(np.exp(focal_log_probs(scaled, gamma)), result.test.labels)
-
-
-def resample_gain(result: Result, pair: Pair, other: Pair, *, resamples: int = 200) -> Interval:
-    """Adaptive ECE on test with one (calibration gamma, temperature), minus that with another, drawing test samples.
-
-    A resampled ECE is larger than the ECE, on either side of the difference, so the interval is a guide.
-    """
-    (one, correct), (two, _) = (top_after(result, scaling) for scaling in (pair, other))
-    return bootstrap_adaptive_ece_difference((one, correct), (two, correct), resamples=resamples, seed=result.spec.seed)
 
 
 def nll_temperature(result: Result, calibration_gamma: float) -> float:

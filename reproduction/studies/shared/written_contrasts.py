@@ -246,15 +246,6 @@ def are_apart(found: pd.DataFrame, metric: str) -> pd.Series:
     return said != said[found["metric"] == metric].iloc[0]
 
 
-def say_by_other_eces(compared: pd.DataFrame) -> str:
-    """'by none of the 3 other ECEs is it so': rows of `compare_eces` of one contrast, by ECEs that are not its own."""
-    apart, n = int(compared["apart"].sum()), len(compared)
-    others = f"other ECE{'s' * (n != 1)}"
-    if apart == 0:
-        return f"by the {n} {others}, too" if n else "by no other ECE is it asked"
-    return f"by none of the {n} {others} is it so" if apart == n else f"by {apart} of the {n} {others} it is not so"
-
-
 def compare_small_with_large(
     contrasts: Iterable[Contrast], small: pd.DataFrame, large: pd.DataFrame, of_small: Iterable[Contrast] = ()
 ) -> pd.DataFrame:

@@ -11,7 +11,6 @@ from scipy.special import softmax
 from focal_lib.calibration import M20_TEMPERATURES, PAPER_TEMPERATURES
 from focal_lib.metrics.bins import adaptive_ece, ece
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import t_interval
 from reproduction.checkout import ROOT
 from reproduction.engine.grids import read_grid
 from reproduction.engine.spec import Spec
@@ -163,14 +162,6 @@ def test_seeds_are_whole_in_grids_whose_runs_tables_tell_apart(by_rate):
         over_seeds.keep_whole_seeds(by_rate, planned)
 
 
-def test_significant_losses_are_named():
-    found = pd.DataFrame({"loss": ["focal 1", "flsd-53", "fcl 4 1.5"], "difference": [-1.0, -2.0, 3.0]})
-    said = over_seeds.name_significant(found.assign(significant=[True, True, False]))
-    assert said == {"lower": ["focal 1", "FLSD-53"], "higher": []}
-    every = found.assign(significant=True, difference=[-1e-3, 0.0, 1e-3])
-    assert over_seeds.name_significant(every) == {"lower": ["focal 1"], "higher": ["FCL (γ 4, λ 1.5)"]}
-
-
 def test_summary_is_numpys(measured, tmp_path):
     over_seeds.write_table(measured, tmp_path / "t.parquet")
     found = over_seeds.summarise(pd.read_parquet(tmp_path / "t.parquet"))
@@ -277,16 +268,6 @@ def test_seeds_are_counted_beside_those_that_are_planned():
     assert said == ["1 seed", "4 seeds", "4 seeds", "2 of 4 planned seeds", "0 of 1 planned seed"]
 
 
-def test_which_losses_differ_in_words():
-    found = pd.DataFrame({"loss": ["focal 1", "focal 3", "flsd-53"], "difference": [-1.0, 1.0, 2.0]})
-    said = over_seeds.say_which_differ(found.assign(significant=True))
-    assert said == "significantly lower with focal 1, higher with focal 3, FLSD-53"
-    one = over_seeds.say_which_differ(found.assign(significant=[False, True, False]))
-    assert one == "significantly higher with focal 3"
-    none = over_seeds.say_which_differ(found.assign(significant=False))
-    assert none == "not significantly different with any loss"
-
-
 def test_by_scaling_gives_what_is_chosen_by_the_metric_itself():
     rows = [("b", "none", "", 1), ("b", "none", "", 3), ("a", "none", "", 5)]
     scaled = ("temperature", "focal-temperature")
@@ -300,16 +281,6 @@ def test_by_scaling_gives_what_is_chosen_by_the_metric_itself():
     assert found["as trained"]["mean"].to_dict() == {"b": 2, "a": 5}
     assert list(found["as trained"].index) == ["b", "a"]  # as in the table
     assert found["temperature scaling"]["mean"].to_dict() == {"b": 7, "a": 7}
-
-
-def test_what_two_seeds_allow():
-    said = over_seeds.say_what_two_allow(2)
-    assert "6.4 times the distance" in said
-    assert "less than 1.17 times" in said
-    t = 12.706204736432095  # of one degree of freedom, 0.975
-    for ratio, without_zero in (((t + 1) / (t - 1) - 1e-6, True), ((t + 1) / (t - 1) + 1e-6, False)):
-        assert (t_interval([1.0, ratio]).low > 0) == without_zero
-    assert [over_seeds.say_what_two_allow(n) for n in (1, 3, 4)] == ["", "", ""]
 
 
 def test_mean_and_sd_as_text():

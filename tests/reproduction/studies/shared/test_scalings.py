@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
-from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.metrics.bins import adaptive_ece
 from focal_lib.metrics.scores import nll
 from reproduction.studies.shared import scalings
@@ -64,40 +63,6 @@ def test_only_the_fits_that_are_asked_for_are_made(make_result, monkeypatch):
     assert frame.iloc[0].equals(again.iloc[3].rename(0))
 
 
-def test_runs_are_counted_by_the_ece_on_validation(made_results, compared):
-    counts = scalings.count_on_validation(compared)
-    wanted = dict.fromkeys(counts, 0)
-    for result in made_results[3:5]:
-        held_out = result.validation.logits, result.validation.labels
-        plain, focal = TemperatureScaling("adaptive-ece"), FocalTemperatureScaling("adaptive-ece")
-        change = focal.fit(*held_out).objective_ - plain.fit(*held_out).objective_
-        wanted["equal" if abs(change) <= 1e-12 else "lower" if change < 0 else "higher"] += 1
-    assert counts == wanted
-    of_test = compared.assign(adaptive_ece=0.0, nll=0.0)  # what stands there is not asked
-    assert scalings.count_on_validation(of_test) == counts
-
-
-def test_without_a_gamma_of_0_the_ece_on_validation_may_be_equal_or_higher(compared):
-    kept = (compared["objective"] == "adaptive-ece") & (compared["search"] == "grid")
-    seeds = pd.concat([compared[kept].assign(seed=seed) for seed in range(3)])
-    values = {0: (0.01, 0.02), 1: (0.02, 0.02), 2: (0.02, 0.01)}  # of focal temperature scaling, of a temperature
-    seeds["value"] = [values[s][m == "temperature"] for s, m in zip(seeds["seed"], seeds["method"], strict=True)]
-    assert scalings.count_on_validation(seeds) == {"lower": 2, "equal": 2, "higher": 2}
-    with pytest.raises(ValueError, match="both fits by adaptive ECE"):
-        scalings.count_on_validation(compared[compared["method"] == "temperature"])
-
-
-def test_gain_by_resampling_is_that_of_the_fits(made_results, compared):
-    rows = compared.query("gamma == 3 and search == 'grid'").set_index("method")
-    pairs = [tuple(rows.loc[m, ["calibration_gamma", "temperature"]]) for m in ("focal-temperature", "temperature")]
-    gain = scalings.resample_gain(made_results[4], *pairs, resamples=50)
-    wanted = rows.loc["focal-temperature", "adaptive_ece"] - rows.loc["temperature", "adaptive_ece"]
-    assert gain.estimate == pytest.approx(wanted)
-    assert gain.kind == "percentile bootstrap"
-    same = scalings.resample_gain(made_results[4], pairs[0], pairs[0], resamples=50)
-    assert (same.estimate, same.low, same.high) == (0, 0, 0)
-
-
 def test_temperature_by_nll_for_a_gamma(made_results):
     result = made_results[0]
     found = validation_temperatures([result])["temperature"][0]
@@ -110,13 +75,6 @@ def test_temperature_by_nll_for_a_gamma(made_results):
 def test_temperature_for_each_gamma_rises(made_results):
     found = scalings.temperature_by_gamma(made_results[0], [0.0, 0.5, 1.0])
     assert np.all(np.diff(found) > 0)  # the map raises confidence
-
-
-def test_signs_are_said_with_what_they_are_of():
-    table = pd.DataFrame({"gamma": [0.0, 1.0, 2.5, 3.0], "low": [-1, -2, 1, 0], "high": [1, -1, 2, 0]})
-    said = scalings.say_signs(table, "gamma", "low", "high", "it")
-    assert said == "it is lower with gamma 1; higher with gamma 2.5; not clearly other with gamma 0, 3"
-    assert scalings.say_signs(table[:1], "gamma", "low", "high", "it") == "it is not clearly other with gamma 0"
 
 
 def test_temperature_lines_are_of_the_first_seed_of_each_plain_loss(made_results):
