@@ -27,6 +27,7 @@ _REFERENCE = (
     r"[Cc]hapters?|[Aa]pp(?:endix)?|[Ss]teps?|[Vv]ersion|Python|class|seeds?)"
 )
 _NAMED = (
+    r"\barXiv:\d{4}\.\d{5}\b",
     rf"\b{_REFERENCE}\.? {_ITEM}(?:(?:,| and| to| or|, and|,? left|,? right)+ {_ITEM})*",
     r"\b[A-Z]\.\d+(?:\.\d+)?\b",  # A.8 of an appendix
     r"\b[A-Za-z_][\w.]*-?\d+(?:-\d+|-[a-z]+)*\b",  # CIFAR-10, L25, float32

@@ -68,6 +68,7 @@ def test_a_typed_number_is_found(text):
         "'around 0.62', as the paper's text says",
         r"with $\gamma = 0.5$ and $q = \frac12$, gamma 3 or T = 2.5",
         "in Table 1, Figs. 4 and 8, section 3.2, Prop. 5, App. A.9, steps 3 to 5 and Eq. (1)",
+        "[arXiv:2002.09437](https://arxiv.org/abs/2002.09437)",
         "CIFAR-10, ResNet-50, FLSD-53, float32 and 20 Newsgroups, since 2020",
         "from 0 to 1, at 1/2, with a 95 % interval, at 5 %",
         "`--max-ece 0.02` and\n\n    focal run -p seed 7\n",
