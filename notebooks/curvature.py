@@ -20,7 +20,7 @@
 # function of the probability the curvature is never smaller for $\gamma \le 1$, and smaller only for confident samples
 # above that. In the logit it is smaller for confident samples, larger in between (up to
 # {glue:text}`curvature-most:.1f` times for $\gamma =$ {glue:text}`curvature-most-gamma:g`), and negative for very wrong
-# ones. The paper says neither: its theorem, whose formula the text at hand has lost, is about a network.
+# ones. The paper says neither: its theorem, whose formula we could not read, is about a network.
 # How curved the loss is in the weights of networks, {ref}`ch-landscape` measures.
 #
 # :::{admonition} As printed: KN24 Fig. 1 (caption)
@@ -29,7 +29,7 @@
 # cross-entropy.
 # :::
 #
-# The text at hand has lost the formulas of the theorems and of its definitions. Those claims are marked as not
+# We could not read the formulas of the theorems and of its definitions. Those claims are marked as not
 # checkable in the ledger; what we prove beside them, for the loss itself and point by point, is ours.
 
 # %% tags=["parameters"]
@@ -62,7 +62,7 @@ p = np.linspace(1e-3, 1 - 1e-3, 800)
 # %% [markdown]
 # ## Lemma 1
 #
-# Of the lemma the text at hand has the words, cross-entropy and conditional entropy, and not the formula. Most likely
+# Of the lemma what we read has the words, cross-entropy and conditional entropy, and not the formula. Most likely
 # it is the bound of [](#ch-gradient), focal loss at least $\mathrm{CE} - \gamma H$, which is true for every $\gamma \ge
 # 0$.
 
@@ -194,7 +194,7 @@ note("curvature", max_two=two["largest ratio"], negative_two=two["negative below
 # ## A penalty on the trace
 #
 # KN24 Fig. 4 trains a two-layer network 'using a loss function that explicitly incorporates' a regularization by
-# $\operatorname{Tr}(H_\text{val})$; the text at hand has lost that loss. Ours, `losses.HessianTraceLoss`, is
+# $\operatorname{Tr}(H_\text{val})$; we could not read that loss. Ours, `losses.HessianTraceLoss`, is
 # cross-entropy plus a weight times $\lvert\operatorname{Tr}(H)\rvert$, $H$ the Hessian of the batch's cross-entropy in
 # the weights, with Hutchinson's estimate $v^\top H v$, $v$ of random signs, once a step. Recorded on
 # {glue:text}`curvature-penalty-n` images of CIFAR-10, {glue:text}`curvature-penalty-epochs` epochs,
@@ -252,7 +252,7 @@ point_figure(ece_groups, "trace of the Hessian of the test loss", "ECE (%)", yli
 #   cross-entropy; with $\gamma > 1$ it is less curved exactly above one point.
 # * In the logit of the true class it is less curved for confident samples, more in between (up to
 #   {glue:text}`curvature-max-two:.1f` times for $\gamma = 2$), and for very wrong ones not convex.
-# * What the paper's theorems say is not judged: the text at hand has lost their formulas.
+# * What the paper's theorems say is not judged: we could not read their formulas.
 # * A penalty on the trace of the Hessian lowers the trace and the ECE, here from
 #   {glue:text}`curvature-penalty-none:.1f` to {glue:text}`curvature-penalty-most:.1f` % with the largest. After a
 #   temperature fitted by ECE it is {glue:text}`curvature-penalty-none-after:.1f` % without a penalty and

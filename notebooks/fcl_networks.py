@@ -52,7 +52,7 @@
 # 'We observe that L2 consistently achieves lower ECE, so we adopt L2 (MSE) for our focal calibration loss.'
 # :::
 #
-# The text at hand has lost the letters and the figures. What is held constant in Fig. 6, and at which value, it does
+# Our copy has lost the letters and the figures. What is held constant in Fig. 6, and at which value, it does
 # not say; we take the letter for $\lambda$, and $\gamma = 3$, that of section 5.5.1, and $\gamma = 2$.
 
 # %% tags=["parameters"]

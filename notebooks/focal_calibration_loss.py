@@ -24,10 +24,10 @@
 # :::{admonition} As printed: L25 Definition 3.1, sections 4.1 to 4.4
 # $\mathcal{L}_{FCL} = \mathcal{L}_{focal} + \lambda\lVert q - y\rVert_2^2$. For $\lambda > 0$ it reduces over- and
 # underconfidence, is classification-calibrated, and has a post-processing gap of at most that of focal loss; under
-# conditions that the text at hand has lost it is strictly proper.
+# conditions that our copy has lost it is strictly proper.
 # :::
 #
-# The text at hand has lost most formulas. A claim whose words are whole is judged; one whose formula is lost is marked
+# Our copy has lost most formulas. A claim whose words are whole is judged; one whose formula is lost is marked
 # as not checkable, and what we can prove under a reading stands beside it as ours.
 
 # %% tags=["parameters"]

@@ -181,8 +181,8 @@ excess = {
 line_figure(grid, excess, "probability $q$ of the true class", r"FL $-$ (CE $-\; \gamma H$)", zero=True)
 
 # %% [markdown]
-# The paper's own steps after the first are right as well. The third is Hölder's inequality; the second, in the text at
-# hand, lacks the bars, evidently lost, that make its sign right:
+# The paper's own steps after the first are right as well. The third is Hölder's inequality; the second, in our
+# copy, lacks the bars, evidently lost, that make its sign right:
 
 # %% tags=["remove-input"]
 show("m20.app_h_sign")

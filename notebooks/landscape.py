@@ -37,7 +37,7 @@
 # are of CIFAR-100.
 # :::
 #
-# Which loss the Hessian is of, the text at hand does not say. With the loss that was trained with, the landscape
+# Which loss the Hessian is of, what we read does not say. With the loss that was trained with, the landscape
 # itself changes with $\gamma$; so we measure both, that of focal loss and that of cross-entropy, in the same networks.
 # The caption of KN24's Fig. 1 would be right for an exponent $\gamma - 1$; then their $\gamma$ is larger by 1 than
 # ours.

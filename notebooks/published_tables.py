@@ -68,7 +68,7 @@ note("published", cells=f"{len(cells):,}", cells_calibration=f"{int(calibration.
 
 # %% [markdown]
 # Every printed cell is data of the package, `printed_tables()`. M20's ECE has bins of equal width, its adaptive
-# ECE bins of equal mass (section 2). L25's ECE has bins (A.1) of which the text at hand tells neither number nor width;
+# ECE bins of equal mass (section 2). L25's ECE has bins (A.1) of which our copy tells neither number nor width;
 # its setup 'aligns with prior work and public code by Mukhoti et al.', and its ECE is taken to be M20's. 'Before' and
 # 'after' are before and after temperature scaling.
 
@@ -308,7 +308,7 @@ show("m20.fig3_errors", "m20.similar_accuracy", "m20.state_of_the_art")
 
 # %% [markdown]
 # How confident the networks are is printed in Table 6, and in Fig. 8 for four test images that all four networks
-# classify correctly and four that none does (whose each number is, the order in the text at hand says). The book's own
+# classify correctly and four that none does (whose each number is, the order in our copy says). The book's own
 # networks are asked the same in [](#ch-miscalibration).
 
 # %% tags=["hide-input"]
@@ -393,7 +393,7 @@ show("l25.lambda_selected")
 # %% [markdown]
 # ## KK24's Table 1
 #
-# KK24 averages five seeds, and gives standard deviations. For the rows that are legible in the text at hand, focal
+# KK24 averages five seeds, and gives standard deviations. For the rows that are legible in our copy, focal
 # temperature scaling minus temperature scaling, in points of KK24's ECE (equal mass), with Welch's 95 % interval:
 
 # %% tags=["hide-input"]
