@@ -29,8 +29,8 @@
 # cross-entropy.
 # :::
 #
-# We had the abstract and the captions, not the theorems ([](#page-kn24)). So all that this chapter proves is ours: it is
-# about the loss itself, point by point.
+# We had the abstract and the captions, not the theorems ([](#page-kn24)). So all that this chapter proves is ours: it
+# is about the loss itself, point by point.
 
 # %% tags=["parameters"]
 gammas: str = "0.5, 1, 2, 5"  # curves to draw, comma separated
@@ -60,8 +60,8 @@ p = np.linspace(1e-3, 1 - 1e-3, 800)
 # %% [markdown]
 # ## Lemma 1
 #
-# We could not read the formula of Lemma 1. Its words are cross-entropy and conditional entropy, so most likely it is the
-# bound of [](#ch-gradient): focal loss is at least $\mathrm{CE} - \gamma H$. That is true for every $\gamma \ge 0$.
+# We could not read the formula of Lemma 1. Its words are cross-entropy and conditional entropy, so most likely it is
+# the bound of [](#ch-gradient): focal loss is at least $\mathrm{CE} - \gamma H$. That is true for every $\gamma \ge 0$.
 
 # %% tags=["remove-input"]
 show("kn24.lemma1_reading")
@@ -69,9 +69,9 @@ show("kn24.lemma1_reading")
 # %% [markdown]
 # ## Entropy and a posterior
 #
-# The paper's summary speaks of an entropy-constrained problem, of a Maxwell–Boltzmann posterior and of PAC-Bayes. Without
-# its formulas two things can be said. A Maxwell–Boltzmann distribution solves a problem of that kind, whatever the loss.
-# And the problem whose Lagrangian is the bound above has another solution than focal loss.
+# The paper's summary speaks of an entropy-constrained problem, of a Maxwell–Boltzmann posterior and of PAC-Bayes.
+# Without its formulas two things can be said. A Maxwell–Boltzmann distribution solves a problem of that kind, whatever
+# the loss. And the problem whose Lagrangian is the bound above has another solution than focal loss.
 
 # %% tags=["remove-input"]
 show("kn24.maxwell_boltzmann", "kn24.entropy_constrained")
@@ -90,11 +90,12 @@ line_figure(p, losses, "probability of the true class $p$", "loss", ylim=(0, 4))
 line_figure(p, slopes, "probability of the true class $p$", "$p\\,L'(p)$", zero=True)
 
 # %% [markdown]
-# How do the caption's sentences fit focal loss as {cite:t}`lin17` define it, whom KN24's Definition 2 cites? Two do not.
-# Cross-entropy is $\gamma = 0$, not 1. And for $0 < \gamma < 1$ the gradient converges to 0, as sympy confirms with
-# $r = 1 - p$; the second derivative diverges, like $\gamma(1+\gamma)r^{\gamma-1}$. Both sentences are right for a loss
-# $-(1-p)^{\gamma-1}\log p$, so KN24 may count $\gamma$ that way; the third, of $\gamma \ge 1$, then holds above 1. No
-# exponent makes all three true. As we could not read the definition, the ledger judges none of them.
+# How do the caption's sentences fit focal loss as {cite:t}`lin17` define it, whom KN24's Definition 2 cites? Two do
+# not. Cross-entropy is $\gamma = 0$, not 1. And for $0 < \gamma < 1$ the gradient converges to 0, as sympy confirms
+# with $r = 1 - p$; the second derivative diverges, like
+# $\gamma(1+\gamma)r^{\gamma-1}$. Both sentences are right for a loss $-(1-p)^{\gamma-1}\log
+# p$, so KN24 may count $\gamma$ that way; the third, of $\gamma \ge 1$, then holds above 1. No exponent makes all three
+# true. As we could not read the definition, the ledger judges none of them.
 
 # %% tags=["nbval-check-output"]
 r, g = sp.symbols("r gamma", positive=True)
