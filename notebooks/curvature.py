@@ -92,10 +92,9 @@ line_figure(p, slopes, "probability of the true class $p$", "$p\\,L'(p)$", zero=
 # %% [markdown]
 # How do the caption's sentences fit focal loss as {cite:t}`lin17` define it, whom KN24's Definition 2 cites? Two do
 # not. Cross-entropy is $\gamma = 0$, not 1. And for $0 < \gamma < 1$ the gradient converges to 0, as sympy confirms
-# with $r = 1 - p$; the second derivative diverges, like
-# $\gamma(1+\gamma)r^{\gamma-1}$. Both sentences are right for a loss $-(1-p)^{\gamma-1}\log
-# p$, so KN24 may count $\gamma$ that way; the third, of $\gamma \ge 1$, then holds above 1. No exponent makes all three
-# true. As we could not read the definition, the ledger judges none of them.
+# with $r = 1 - p$; the second derivative diverges, like $\gamma(1+\gamma)r^{\gamma-1}$. Both sentences are right for a
+# loss $-(1-p)^{\gamma-1}\log p$, so KN24 may count $\gamma$ that way; the third, of $\gamma \ge 1$, then holds above 1.
+# No exponent makes all three true. As we could not read the definition, the ledger judges none of them.
 
 # %% tags=["nbval-check-output"]
 r, g = sp.symbols("r gamma", positive=True)

@@ -163,9 +163,9 @@ show("l25.thm41", "l25.thm41_top")
 # ({ref}`ch-confidence`).
 #
 # Two passages on the bound that relates it to an entropy are in tension. In section 2.5 focal loss 'penalizes
-# higher-entropy predictions more strongly' as
-# $\gamma$ increases; by App. A.9 it balances the divergence and 'maximizing the entropy'. In the bound, as we read it, the entropy of the prediction enters with $-\gamma$,
-# which is nearer to A.9. But a bound that falls does not say that the loss does.
+# higher-entropy predictions more strongly' as $\gamma$ increases; by App. A.9 it balances the divergence and
+# 'maximizing the entropy'. In the bound, as we read it, the entropy of the prediction enters with $-\gamma$, which is
+# nearer to A.9. But a bound that falls does not say that the loss does.
 
 # %% tags=["remove-input"]
 show("l25.higher_entropy", "l25.higher_entropy_two_classes", "l25.eq8_entropy")

@@ -36,9 +36,9 @@
 # :::
 #
 # Of which loss is the Hessian? The abstract and captions that we had ([](#page-kn24)) do not say. With the loss that
-# was trained with, the landscape itself changes with
-# $\gamma$. So we measure both, focal loss and cross-entropy, in the same networks. If KN24 write the exponent as $\gamma
-# - 1$, as the caption of their Fig. 1 suggests, their $\gamma$ is larger by 1 than ours.
+# was trained with, the landscape itself changes with $\gamma$. So we measure both, focal loss and cross-entropy, in the
+# same networks. If KN24 write the exponent as $\gamma - 1$, as the caption of their Fig. 1 suggests, their $\gamma$ is
+# larger by 1 than ours.
 
 # %% tags=["parameters"]
 gamma: float = 3.0  # the focal loss to look at most closely, one of workflow/grids/landscape.yaml; above 0
@@ -83,15 +83,14 @@ cause_contrasts, calibration_contrasts = plan.cause_contrasts(), plan.calibratio
 #
 # Three small networks, one of them a transformer, trained with focal loss on Fashion-MNIST, four seeds each
 # (`workflow/grids/landscape.yaml`). On {glue:text}`landscape-recorded` training and as many validation images of each
-# run the Hessian
-# $H$ of the mean loss in all weights was looked at without writing it down: its largest eigenvalue by Lanczos iteration, its trace by Hutchinson's estimator, the mean of $v^THv$
-# over {glue:text}`landscape-signs` vectors of random signs. The measurements are recorded (`results/landscape`), the
-# weights are not. Of a network of ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its
-# {glue:text}`landscape-estimates` estimates {glue:text}`landscape-near` lie within two standard errors of it. The
-# median standard error of a trace is at most {glue:text}`landscape-relative:.0f` % of it. All networks of one kind are
-# given the same signs, so their errors are alike and cancel in part in comparisons; the estimates are no independent
-# trials. KN24's own size is for a cluster: `workflow/grids/kn24-curvature.yaml` trains, `measure_landscape` measures.
-# In what these runs differ from KN24's is on
+# run the Hessian $H$ of the mean loss in all weights was looked at without writing it down: its largest eigenvalue by
+# Lanczos iteration, its trace by Hutchinson's estimator, the mean of $v^THv$ over {glue:text}`landscape-signs` vectors
+# of random signs. The measurements are recorded (`results/landscape`), the weights are not. Of a network of ReLUs the
+# trace can be had without signs, see [](#sec-landscape-causes): of its {glue:text}`landscape-estimates` estimates
+# {glue:text}`landscape-near` lie within two standard errors of it. The median standard error of a trace is at most
+# {glue:text}`landscape-relative:.0f` % of it. All networks of one kind are given the same signs, so their errors are
+# alike and cancel in part in comparisons; the estimates are no independent trials. KN24's own size is for a cluster:
+# `workflow/grids/kn24-curvature.yaml` trains, `measure_landscape` measures. In what these runs differ from KN24's is on
 # [](#page-kn24).
 
 # %% tags=["remove-input"]
@@ -126,9 +125,9 @@ panel_figure(over_gamma("validation"), **axes)
 panel_figure(over_gamma("train"), **axes)
 
 # %% [markdown]
-# We preregistered, after KN24, that the top eigenvalue falls with each step of
-# $\gamma$. Its mean does in every step of the small CNN, significantly in the first two, and in some steps of the others, significantly in none. Between the ends, $\gamma
-# = 7$ and cross-entropy, the fall is significant for the CNN alone.
+# We preregistered, after KN24, that the top eigenvalue falls with each step of $\gamma$. Its mean does in every step of
+# the small CNN, significantly in the first two, and in some steps of the others, significantly in none. Between the
+# ends, $\gamma = 7$ and cross-entropy, the fall is significant for the CNN alone.
 
 # %% tags=["hide-input"]
 steps = {name: eigenvalue_contrasts(gammas) for name, gammas in NETWORKS.items()}

@@ -174,10 +174,13 @@ interval_figure(labels, stability["tau"], stability["low"], stability["high"], "
 
 # %% [markdown]
 # Which ECE one looks at hardly matters before temperature scaling: adaptive, smooth and classwise ECE give orders with
-# $\tau$ of {glue:text}`published-alike:.2f` or more. After it ECE and adaptive ECE agree less: {glue:text}`published-alike-scaled-m20:.2f` in M20, {glue:text}`published-alike-scaled-l25:.2f` in L25. Whether one looks before or after scaling does matter. In M20 the two orders are not significantly related ($\tau
-# =$ {glue:text}`published-m20-tau:.2f`). In L25 they are more alike than by chance, and far from the same ($\tau
-# =$ {glue:text}`published-l25-tau:.2f`); each test uncorrected, at 5 %. A loss that is better calibrated as trained need not be once a single number has been fitted. The order by ECE says little about the order by error: $\tau$
-# is {glue:text}`published-m20-error-tau:.2f` in M20 and {glue:text}`published-l25-error-tau:.2f` in L25.
+# $\tau$ of {glue:text}`published-alike:.2f` or more. After it ECE and adaptive ECE agree less:
+# {glue:text}`published-alike-scaled-m20:.2f` in M20, {glue:text}`published-alike-scaled-l25:.2f` in L25. Whether one
+# looks before or after scaling does matter. In M20 the two orders are not significantly related ($\tau =$
+# {glue:text}`published-m20-tau:.2f`). In L25 they are more alike than by chance, and far from the same ($\tau =$
+# {glue:text}`published-l25-tau:.2f`); each test uncorrected, at 5 %. A loss that is better calibrated as trained need
+# not be once a single number has been fitted. The order by ECE says little about the order by error: $\tau$ is
+# {glue:text}`published-m20-error-tau:.2f` in M20 and {glue:text}`published-l25-error-tau:.2f` in L25.
 #
 # ## Two papers, one setting
 #
