@@ -24,11 +24,10 @@
 # :::{admonition} As printed: L25 Definition 3.1, sections 4.1 to 4.4
 # $\mathcal{L}_{FCL} = \mathcal{L}_{focal} + \lambda\lVert q - y\rVert_2^2$. For $\lambda > 0$ it reduces over- and
 # underconfidence, is classification-calibrated, and has a post-processing gap of at most that of focal loss; under
-# conditions that the text at hand has lost it is strictly proper.
+# conditions that our copy has lost it is strictly proper.
 # :::
 #
-# The text at hand has lost most formulas. A claim whose words are whole is judged; one whose formula is lost is marked
-# as not checkable, and what we can prove under a reading stands beside it as ours.
+# We judge a claim only if we could read all of it ([](#page-l25)). What we prove under a reading of the rest is ours.
 
 # %% tags=["parameters"]
 gamma: float = 2.0  # of the focal part; at least 0
@@ -44,7 +43,6 @@ from focal_lib import theory
 from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.ledger import claims_of, show
-from reproduction.pages.differences import differences
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -159,14 +157,15 @@ captioned(table, "Ten classes, gamma = 1", index=False).format(formats)
 show("l25.thm41", "l25.thm41_top")
 
 # %% [markdown]
-# What is there to reduce? Section 1 says that focal loss 'often leads to overly confident predictions', section 3.1
-# that observations 'suggest' that it 'often yields higher-entropy predictions, leading to underconfident outputs'. In
-# theory, for two classes, its minimiser does the second and never the first; overconfident it can be with four classes
-# or more ({ref}`ch-confidence`). And two passages on the bound that relates it to an entropy are in tension. In section
-# 2.5 the true distribution 'appears only in a theoretical sense to illustrate how focal loss penalizes higher-entropy
-# predictions more strongly' as $\gamma$ increases; by App. A.9 focal loss balances the divergence and 'maximizing the
-# entropy'. In the bound, as we read it, the entropy of the prediction enters with $-\gamma$, which is nearer to A.9;
-# but a bound that falls does not say that the loss does.
+# What is there to reduce? L25 say both that focal loss 'often leads to overly confident predictions' (section 1) and
+# that it 'often yields higher-entropy predictions, leading to underconfident outputs' (section 3.1). In theory its
+# minimiser for two classes does the second and never the first. With four classes or more it can be overconfident
+# ({ref}`ch-confidence`).
+#
+# Two passages on the bound that relates it to an entropy are in tension. In section 2.5 focal loss 'penalizes
+# higher-entropy predictions more strongly' as $\gamma$ increases; by App. A.9 it balances the divergence and
+# 'maximizing the entropy'. In the bound, as we read it, the entropy of the prediction enters with $-\gamma$, which is
+# nearer to A.9. But a bound that falls does not say that the loss does.
 
 # %% tags=["remove-input"]
 show("l25.higher_entropy", "l25.higher_entropy_two_classes", "l25.eq8_entropy")
@@ -216,11 +215,11 @@ line_figure(v, phi, "$v$", r"$\varphi(v)$", zero=True, points={r"$\eta$": (truth
 show("l25.thm45")
 
 # %% [markdown]
-# What of the proof? Its formulas are lost. Its words have it that the part of the square is 'negative', so that adding
-# it reduces the gap. But a prediction that moves towards the truth lowers the square, whether it was over- or
-# underconfident: the square has a gap of its own, $\lVert q-p\rVert^2$ for a constant predictor, and never a negative
-# one. Even so, the gap of the sum can be smaller than that of the focal part: the square rises under the
-# post-processing that is best for the focal part alone, where the prediction is the truth already.
+# What of the proof? We could not read its formulas. By its words the part of the square is 'negative', so adding it
+# reduces the gap. But a prediction that moves towards the truth lowers the square, over- and underconfident alike: the
+# square has a gap of its own, $\lVert q-p\rVert^2$ for a constant predictor, and never a negative one. Even so the gap
+# of the sum can be smaller than that of the focal part. Where the prediction is the truth already, the square rises
+# under the post-processing that is best for the focal part alone.
 
 # %% tags=["remove-input"]
 show("l25.a14_steps", "l25.a14_square_gap")
@@ -242,13 +241,8 @@ chosen.columns = ["data set", "network", "gamma", "lambda"]
 captioned(chosen, "FCL in L25's tables", precision=1, index=False, spelt=True)
 
 # %% [markdown]
-# What those grids cannot do as the paper did:
-
-# %% tags=["remove-input"]
-l25 = [engine.read_notes(f"workflow/grids/l25-{name}.yaml") for name in ("tables", "tinyimagenet", "text", "table8")]
-differences(*(list(dict.fromkeys(line for notes in l25 for line in getattr(notes, n))) for n in ("differs", "missing")))
-
-# %% [markdown]
+# What those grids cannot do as the paper did is on [](#page-l25).
+#
 # ```{exercise}
 # :label: ex-fcl-uniform
 # For which posteriors is FCL unbiased, whatever $\gamma$?

@@ -44,9 +44,7 @@ import sympy as sp
 from focal_lib import theory
 from focal_lib.losses import FLSD53
 from focal_lib.plots.style import use_style
-from reproduction import engine
 from reproduction.ledger import claims_of, proof, show
-from reproduction.pages.differences import folded_differences
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
@@ -90,10 +88,10 @@ curves["cross-entropy"] = np.ones_like(grid)
 line_figure(grid, curves, "probability $q$ of the true class", "$g(q, \\gamma)$")
 
 # %% [markdown]
-# Three sentences around this picture are checked in the ledger. At $q = \frac12$ and $\gamma = 7$ the factor is
-# {glue:text}`gradient-half-seven:.3f`, 'nearly 0' indeed. For $q \ge \frac12$ a larger $\gamma$ always gives a smaller
-# factor. And $\partial_q g$ decreases, as the proof says on the way, for $\gamma \le 1$; for larger $\gamma$ it
-# returns to 0 at $q = 1$. Only its sign matters.
+# At $q = \frac12$ and $\gamma = 7$ the factor is {glue:text}`gradient-half-seven:.3f`, 'nearly 0' as M20 write. From
+# $q = \frac12$ on a larger $\gamma$ always gives a smaller factor. One remark in the proof holds for $\gamma \le 1$
+# only: that $\partial_q g$ decreases throughout. For larger $\gamma$ it returns to 0 at $q = 1$. The proof needs its
+# sign alone.
 
 # %% tags=["remove-input"]
 show("m20.g_slope_decreasing")
@@ -181,8 +179,8 @@ excess = {
 line_figure(grid, excess, "probability $q$ of the true class", r"FL $-$ (CE $-\; \gamma H$)", zero=True)
 
 # %% [markdown]
-# The paper's own steps after the first are right as well. The third is Hölder's inequality; the second, in the text at
-# hand, lacks the bars, evidently lost, that make its sign right:
+# The paper's own steps after the first are right as well. The third is Hölder's inequality. The second lacks, in our
+# copy, the bars that make its sign right; they were evidently lost in copying.
 
 # %% tags=["remove-input"]
 show("m20.app_h_sign")
@@ -232,18 +230,16 @@ loss = {"mean NLL of five samples": np.logaddexp(0, -margins[:, None] / temperat
 line_figure(temperatures, loss, "temperature $T$", "NLL", ylim=(0.4, 0.8))
 
 # %% [markdown]
-# Besides, a grid allows to choose $T$ by ECE itself, which the paper finds to give better results in general. The runs
-# recorded on CIFAR-10 have both:
+# A grid has another advantage, and M20 name it: it can choose $T$ by ECE itself, which they find better in general. Our
+# runs on CIFAR-10 ([](#ch-table1)) have both, but are out of regime:
 
 # %% tags=["remove-input"]
 show("m20.nll_not_convex", "m20.temperature_by_ece")
 
-# %% tags=["remove-input"]
-folded_differences({"the runs on CIFAR-10": engine.read_notes("workflow/grids/cifar10-record.yaml").differs})
-
 # %% [markdown]
-# The claim behind all this is about networks: smaller gradients once a sample is learnt, hence smaller weights, hence
-# less overconfidence. [](#ch-miscalibration) asks networks, from the first step on.
+# The argument behind all this is about networks: smaller gradients once a sample is learnt, hence smaller weights,
+# hence less overconfidence. [](#ch-miscalibration) follows networks from the first step on. [](#page-m20) has what the
+# paper says as a whole, and which version of it we read.
 #
 # ```{exercise}
 # :label: ex-gradient-half
@@ -267,7 +263,7 @@ folded_differences({"the runs on CIFAR-10": engine.read_notes("workflow/grids/ci
 # * Focal loss is at least $\mathrm{CE} - \gamma H$ for every $\gamma \ge 0$. With two classes what it predicts has a
 #   higher entropy than the truth, unless that is 0, $\frac12$ or 1; with four the order can be the opposite.
 # * Over $T$ the log-loss is not convex, but each local minimum is the global one: no search is caught by another.
-# * Whether a temperature chosen by ECE is better than one chosen by log-loss was asked of networks on CIFAR-10; see the
+# * Whether a temperature chosen by ECE is better than one chosen by log-loss our networks cannot say: see the
 #   verdict there.
 # :::
 #

@@ -82,9 +82,9 @@ count_table([claim for claim in claims if not claim.of_paper])
 #
 # A card's first line has the verdict, the claim in a few words and the number that matters most. Open it for the
 # statement, what the verdict means and what would change it, the evidence, and the formal proof where there is one.
-# A correction follows what it corrects. What is chosen here is kept in the page's address. A 'line of the text at
-# hand' is where quoted words stand in the plain text that was read, made from the published paper and not
-# distributed with the book ({ref}`verdicts-texts`).
+# A correction follows what it corrects. What is chosen here is kept in the page's address. 'Line of the
+# text that was read' is where quoted words stand in our plain text, which the book does not distribute
+# ({ref}`verdicts-texts`).
 
 # %% tags=["remove-input"]
 cards(claims)

@@ -135,6 +135,13 @@ def _claims_named(notebook: Path, *calls: str) -> set[str]:
     return ids
 
 
+def _claims_of_papers(notebook: Path) -> set[str]:
+    """Ids of the claims of the papers that the notebook shows whole, by `claims_of_paper("kk24", ...)`."""
+    calls = [n for n in _nodes(notebook) if isinstance(n, ast.Call) and _calls(n) == "claims_of_paper"]
+    papers = {node.args[0].value for node in calls if isinstance(node.args[0], ast.Constant)}
+    return {id for id in claim_modules() if id.split(".")[0] in papers}
+
+
 def claims_checked(notebook: Path) -> set[str]:
     """Ids of the claims whose evidence a notebook may compute: all of them where it calls ledger()."""
     calls = (getattr(node.func, "id", "") for node in _nodes(notebook) if isinstance(node, ast.Call))
@@ -156,7 +163,8 @@ def notebook_sources(notebook: Path) -> list[str]:
 
     Of a claim that it shows with the verdict on record: the module that says it, not what its evidence comes from.
     """
-    said = {_path(claim_modules()[id]).relative_to(ROOT).as_posix() for id in _claims_named(notebook, "show")}
+    shown = _claims_named(notebook, "show") | _claims_of_papers(notebook)
+    said = {_path(claim_modules()[id]).relative_to(ROOT).as_posix() for id in shown}
     return sorted({*sources(notebook_modules(notebook) | {"reproduction.pages.execute"}), *said})
 
 

@@ -29,7 +29,7 @@ from book.ext.figures import find_figure, lighten_figures, thumbnail
 from book.ext.terms import glossary, link_terms
 from reproduction.ledger import Claim, ledger
 from reproduction.ledger.links import index_entry, verdict_anchor
-from reproduction.ledger.verdicts import recorded
+from reproduction.ledger.verdicts import expect, recorded
 
 SHOWN_WHOLE = (
     Path("reproduction/ledger/ledger.schema.json"),  # on the page 'How a verdict is reached'
@@ -77,9 +77,7 @@ def check_expected(text: str, verdicts: Mapping[str, str]) -> None:
         ValueError: one of them is another.
     """
     for expected, ids in _EXPECTED.findall(text):
-        for claim in ids.split(", "):
-            if verdicts.get(claim) != expected:
-                raise ValueError(f"{INDEX} is written for {claim}: {expected}. Got {verdicts.get(claim)}: rewrite it.")
+        expect(expected, *ids.split(", "), on_record=verdicts)
 
 
 def _index(text: str, contents: Contents) -> str:

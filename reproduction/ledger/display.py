@@ -56,10 +56,15 @@ def show(*ids: str) -> Line:
     Raises:
         ValueError: an unknown id.
     """
-    found = [(find(id), _records().get(id, NOT_ON_RECORD)) for id in ids]
+    line = chips([find(id) for id in ids])
+    return Line(f'<div class="chips"><p>Recorded verdicts</p>{line.html}</div>', line.text)
+
+
+def chips(claims: Sequence[Claim]) -> Line:
+    """The chips as a bare list, for what frames them."""
+    found = [(claim, _records().get(claim.id, NOT_ON_RECORD)) for claim in claims]
     items = "\n".join(f'<li id="{verdict_anchor(claim.id)}">{_chip(claim, record)}</li>' for claim, record in found)
-    texts = [_chip_text(claim, record) for claim, record in found]
-    return Line(f'<div class="chips"><p>Recorded verdicts</p><ul>\n{items}\n</ul></div>', "\n".join(texts))
+    return Line(f"<ul>\n{items}\n</ul>", "\n".join(_chip_text(claim, record) for claim, record in found))
 
 
 def badge(verdict: str) -> str:

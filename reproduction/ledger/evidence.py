@@ -435,7 +435,7 @@ class Unchecked(Evidence):
         return self.reason
 
     def _means(self) -> str:
-        return "it is not judged: what that would take is not at hand"
+        return "it is not judged here"
 
     def _changes(self) -> str:
         return f"what is missing: {self.reason}"

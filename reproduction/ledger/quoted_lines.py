@@ -1,4 +1,4 @@
-"""Where the words that a statement quotes stand: lines of the texts at hand, which are not distributed with the book.
+"""Where the words that a statement quotes stand: lines of the texts that were read; the book does not distribute them.
 
 `python -m workflow.quoted_lines FOLDER` finds them in a folder of texts and writes quoted_lines.json beside this file:
 of each text its checksum and number of lines, of each claim a line for each piece in quotation marks, null for one that
@@ -36,10 +36,10 @@ def lines_of(id: str) -> list[int]:
 
 
 def say_lines(id: str) -> str:
-    """'line 498 of the text at hand', 'lines 11 and 616 of the text at hand'; '' without any."""
+    """'line 498 of the text that was read', 'lines 11 and 616 of the text that was read'; '' without any."""
     lines = [str(line) for line in lines_of(id)]
     if not lines:
         return ""
     *first, last = lines
     named = f"{', '.join(first)} and {last}" if first else last
-    return f"line{'s' * bool(first)} {named} of the text at hand"
+    return f"line{'s' * bool(first)} {named} of the text that was read"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -83,6 +83,18 @@ def records() -> dict[str, Record]:
 def recorded() -> dict[str, str]:
     """Claim id -> verdict on record."""
     return {id: found.in_full for id, found in records().items()}
+
+
+def expect(verdict: str, *ids: str, on_record: Mapping[str, str] | None = None) -> None:
+    """Stop where a text was written for this verdict of these claims, and another is on record.
+
+    Raises:
+        ValueError: one of them has another verdict, or none.
+    """
+    found = recorded() if on_record is None else on_record
+    for id in ids:
+        if found.get(id) != verdict:
+            raise ValueError(f"the text is written for {id}: {verdict}. Got {found.get(id)}: rewrite it.")
 
 
 def _one_thread() -> None:

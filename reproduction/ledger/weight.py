@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from reproduction.checkout import ROOT
@@ -28,6 +29,19 @@ class Weight(StrEnum):
         """'a proof', 'toy networks'."""
         return self.split(":")[0]
 
+
+class Basis(StrEnum):
+    """What a paper's own page groups its claims by: coarser than their weight; out of regime for itself."""
+
+    THEORY = "Theory"
+    TABLES = "What its printed tables say, counted"
+    NETWORKS = "What networks of ours say"
+    OUT_OF_REGIME = "Out of regime: networks of ours, too unlike the paper's to say anything for or against"
+    NOTHING = "Could not be judged here"
+
+
+_BASIS = {Weight.PROOF: Basis.THEORY, Weight.FORMULAS: Basis.THEORY, Weight.TABLES: Basis.TABLES}
+_BASIS[Weight.NOTHING] = Basis.NOTHING
 
 # verdicts that only a derivation, a certificate, or a counterexample gives, see `evidence`; all others are of numbers
 _PROVED = (Verdict.FORMALLY_PROVED, Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONDITIONAL, Verdict.REFUTED)
@@ -61,6 +75,20 @@ def weigh(claim: Claim, verdict: str) -> Weight:
         return Weight.PROOF
     trains = claim.check.__module__.startswith("reproduction.studies.")  # theorems need no run
     return Weight.TOY if trains else Weight.FORMULAS
+
+
+def by_basis(claims: Iterable[Claim], verdicts: Mapping[str, str]) -> dict[Basis, list[Claim]]:
+    """The claims in their order, a group for each basis that one of them has.
+
+    Args:
+        verdicts: claim id -> verdict.
+    """
+    groups: dict[Basis, list[Claim]] = {basis: [] for basis in Basis}
+    for claim in claims:
+        weight = weigh(claim, verdicts[claim.id])
+        outside = verdicts[claim.id] == Verdict.OUT_OF_REGIME
+        groups[Basis.OUT_OF_REGIME if outside else _BASIS.get(weight, Basis.NETWORKS)].append(claim)
+    return {basis: found for basis, found in groups.items() if found}
 
 
 @functools.cache

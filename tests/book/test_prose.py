@@ -10,7 +10,7 @@ from reproduction.checkout import ROOT
 PAGES = [*sorted((ROOT / "notebooks").glob("*.py")), *sorted((ROOT / "book").glob("*.md"))]
 APART = re.compile(  # code, what a paper prints, glue and links, formulas, quotations, references, levels of tests
     r"^(`{3,}|:{3,}\{admonition\} As printed).*?^[`:]{3,}$|`[^`]*`|\]\([^)]*\)|\$[^$]*\$|(?<!\w)'[^']*'|"
-    r"(?:[Ss]ections?|Theorem|Definition|Python)\s[\d.]+(?:(?:,| and| to)\s[\d.]+)*|\b(?:5|80|95) %",
+    r"(?:[Ss]ections?|Theorem|Definition|Python|arXiv:)\s?[\d.]+(?:(?:,| and| to)\s[\d.]+)*|\b(?:5|80|95) %",
     re.MULTILINE | re.DOTALL,
 )
 MEASURED = re.compile(r"(?<![\w.-])\d+\.\d+(?!\w)|\d ?(?:%|per cent|(?:percentage )?points?\b)")

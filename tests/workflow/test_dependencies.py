@@ -65,6 +65,15 @@ def test_a_claim_checked_brings_its_module_and_what_that_imports(tmp_path):
     assert claims_checked(page) == {"kk24.prop1"}
 
 
+def test_a_papers_page_depends_on_what_its_claims_say(tmp_path):
+    page = tmp_path / "page.py"
+    page.write_text('from reproduction.ledger.paper import claims_of_paper\nclaims_of_paper("kn24", 8)\n')
+    files = notebook_sources(page)
+    assert "reproduction/ledger/verdicts.json" in files
+    assert any(name.startswith("reproduction/theorems/kn24/") for name in files)
+    assert "reproduction/theorems/l25/thm45.py" not in files
+
+
 def test_a_claim_shown_brings_the_module_that_says_it_and_the_record_not_its_evidence(tmp_path):
     page = tmp_path / "page.py"
     page.write_text('from reproduction.ledger import show\nshow("kk24.table1_ece")\n')

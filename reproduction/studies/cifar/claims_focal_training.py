@@ -94,7 +94,7 @@ add_reading(
     "On misclassified samples entropy is higher with focal loss",
     "M20 section 4, Fig. 3 (d)",
     rf"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal loss than "
-    rf"for cross-entropy.' (Taken as: higher at every evaluated epoch, by the least difference of a seed, for each of "
+    rf"for cross-entropy.' (Taken as: higher at every evaluated epoch, as *consistently* asks, by the least difference of a seed, for each of "
     rf"$\gamma = 1, 2, 3$; how much is not judged; {SIZE}.)",
     lambda: All.of(*map(_least_over_epochs, GAMMAS)),
 )

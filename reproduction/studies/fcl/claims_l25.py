@@ -167,7 +167,7 @@ add_reading(
     "l25.convergence",
     "FCL reaches a low normalised test loss sooner",
     "L25 section 5.5.1, Fig. 3",
-    r"'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.' (The text at hand does "
+    r"'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.' (Our copy does "
     r"not say by what a test loss is normalised, nor $\lambda$; its network is ResNet-110 on CIFAR-10. Taken as: with $\gamma = 3$, $\lambda = \frac12$ fewer epochs than with cross-entropy, focal "
     r"loss with $\gamma = 3$ and dual focal loss with $\gamma = 2$ until a tenth, our threshold, of the range of the own test loss is left, from its first value to its "
     rf"least. {HERE[1:-1]})",

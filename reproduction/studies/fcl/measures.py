@@ -14,8 +14,6 @@ from focal_lib.calibration.methods import build
 from focal_lib.metrics.by_name import METRICS, all_metrics
 from focal_lib.metrics.scores import top_label
 from reproduction.checkout import ROOT
-from reproduction.pages.tables import in_words
-from reproduction.studies.fcl.plan import fcl
 from reproduction.studies.fcl.post_processing import BinaryPredictor, post_processing_gap
 from reproduction.studies.fcl.train import Images, Trained, lean
 from reproduction.studies.shared.known_truth import against_truth
@@ -189,17 +187,6 @@ def normalised_curves(epochs: pd.DataFrame, losses: Sequence[str], last: int, co
         each = shares.to_numpy()
         found[label] = shares.index.to_numpy(), each.mean(axis=1), each.min(axis=1), each.max(axis=1)
     return found
-
-
-def say_best(values: pd.DataFrame) -> str:
-    """Where a map of errors in per cent is least, and whether that is with a square or without, in a sentence."""
-    lam, gamma = values.stack().idxmin()  # type: ignore[misc]
-    least = f"The least mean is {values[gamma][lam]:.1f} %, of {in_words(fcl(float(gamma), float(lam)).label)}"
-    if lam == 0:
-        return f"{least}: of all these losses one without a square is best."
-    plain = float(values.columns.to_numpy(dtype=float)[values.loc[0.0].to_numpy().argmin()])
-    without = f"{values[plain][0.0]:.1f} %, of {in_words(fcl(plain, 0.0).label)}"
-    return f"{least}; the least without a square is {without}."
 
 
 def count_better(values: pd.DataFrame, chosen: Sequence[tuple[float, float]]) -> tuple[int, int]:

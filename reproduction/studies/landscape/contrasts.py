@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from focal_lib.metrics.significance import holm
 from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Contrast
 from reproduction.studies.landscape.measures import add_logs
@@ -115,38 +114,6 @@ def evaluate_by_network(table: pd.DataFrame, contrasts: Mapping[str, Sequence[Co
         found = evaluate_contrasts(table[table["model"] == network], written)
         parts.append(found.assign(network=network, name=network + ": " + found["name"]))
     return pd.concat(parts, ignore_index=True)
-
-
-def name_factors(differences: Iterable[float]) -> str:
-    """'0.43, 0.51, 0.60': differences of natural logarithms as factors."""
-    return ", ".join(f"{np.exp(difference):.2f}" for difference in differences)
-
-
-def name_factor_intervals(found: pd.DataFrame) -> str:
-    """'0.45 (0.35 to 0.58), 1.05 (0.85 to 1.29)': rows of `evaluate_contrasts`, of logarithms, with their intervals."""
-    ends = np.exp(found[["difference", "low", "high"]].to_numpy())
-    return ", ".join(f"{factor:.2f} ({low:.2f} to {high:.2f})" for factor, low, high in ends)
-
-
-def say_places(found: pd.DataFrame) -> str:
-    """In how many rows of `evaluate_contrasts`, differences of logarithms of a trace, it is larger, and smaller.
-
-    By Holm over these rows at 5 %, whatever they were corrected with before, and the text says so.
-    """
-    significant = holm(found["p"]) <= 0.05
-    larger, smaller = (int((significant & (sign * found["difference"] > 0)).sum()) for sign in (1, -1))
-    how = f"at 5 % by Holm's correction over these {len(found)}"
-    return f"significantly larger in {larger} of {len(found)} comparisons, smaller in {smaller}, {how}"
-
-
-def say_steps(found: pd.DataFrame) -> str:
-    """'mlp: in 3 of 5 steps, significantly in 2': where differences, of `evaluate_by_network`, are below 0."""
-    texts = []
-    for network, steps in found.groupby("network", sort=False):
-        falls = steps["difference"] < 0
-        sure = (falls & steps["significant"]).sum()
-        texts.append(f"{network}: in {falls.sum()} of {len(steps)} steps, significantly in {sure}")
-    return "; ".join(texts)
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from reproduction.studies.printed_tables import m20_fig8, m20_table6
 from reproduction.studies.printed_tables.from_tables import SCALED, AsPrinted, m20_cells
 
 CHAPTER = "published_tables"
-ORDER = "The order of the numbers in the text at hand says whose each is."  # an assumption of m20_fig8.csv
+ORDER = "The order of the numbers in our copy says whose each is."  # an assumption of m20_fig8.csv
 add_reading = Rows(CHAPTER, "our reading", needs=PRINTED)
 add_ours = Rows(CHAPTER, "ours", needs=PRINTED)
 

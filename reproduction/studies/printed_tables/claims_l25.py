@@ -34,7 +34,8 @@ add_reading(
     "FCL has the lowest ECE of seven losses overall, as printed",
     "L25 section 5.1.1, Tables 4 to 7",
     r"'Overall, FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: before temperature "
-    r"scaling it has the lowest ECE, smooth, adaptive and classwise ECE of seven losses in most rows of the printed tables.)",
+    r"scaling it has the lowest ECE, smooth, adaptive and classwise ECE of seven losses in most rows of the printed tables. "
+    r"*Consistently* alone would ask for all rows; *overall* stands beside it.)",
     lambda: All.of(*(rows_won("L25", table, "pre", "fcl") for table in TABLES)),
     in_readme=True,
     instead=lambda _: rows_won_in_words("L25", "Table 4", "fcl"),
@@ -114,7 +115,7 @@ def tiny_imagenet() -> Evidence:
     "L25 section 5.1.2, Fig. 9",
     r"For ResNet-110 on CIFAR-10, of 'Cross Entropy, FLSD-53, Dual Focal, and Focal Calibration', 'Focal Calibration Loss achieves the best "
     r"calibration among the methods, with the lowest ECE and a relatively low MCE', and 'the lowest test error'. (The figure and its MCE are not in "
-    r"the text at hand; taken by the printed tables of ECE and errors, and their column 'Weight Decay' as cross-entropy.)",
+    r"our copy; taken by the printed tables of ECE and errors, and their column 'Weight Decay' as cross-entropy.)",
 )
 def resnet110_four() -> Evidence:
     """Rank among four losses in the row of Table 4 and of the table of errors."""
@@ -225,7 +226,7 @@ add_quoted(
     "l25.l2_lower",
     "L2 gives FCL a lower ECE than L1 in Table 8",
     "L25 App. A.15, Table 8",
-    r"'We observe that L2 consistently achieves lower ECE' than L1 'across different architectures'.",
+    r"'We observe that L2 consistently achieves lower ECE' than L1 'across different architectures': in every row.",
     lambda: rows_lower("L25", "Table 8", "ece", "fcl", "fcl-l1", 8),
 )
 add_ours(

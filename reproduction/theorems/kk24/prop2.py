@@ -209,7 +209,7 @@ reading(
     "KK24 App. A.2, proof",
     # the reason that is given, convexity, is kk24.prop2_sign_reason
     r"'Both nominator and denominator have the same sign'; 'Also, the denominator is never zero' "
-    r"($\gamma > 0$, $0 < q < 1$; the ratio, damaged in the text at hand, is $\hat p = \frac{-L'(1-q)}{-L'(1-q) - L'(q)}$).",
+    r"($\gamma > 0$, $0 < q < 1$; the ratio, damaged in our copy, is $\hat p = \frac{-L'(1-q)}{-L'(1-q) - L'(q)}$).",
     lambda: derivation(
         gain.positive_step(),
         binary_map.stationarity_steps()[1],
@@ -244,10 +244,10 @@ quoted(
     "kk24.prop2_weight",
     "The weight of the properness condition is positive and finite",
     "KK24 App. A.2, proof",
-    r"Of a weight of the properness condition, whose formula is damaged in the text at hand: '$w(p) > 0$ due to partial loss monotonicity and "
+    r"Of a weight of the properness condition, whose formula is damaged in our copy: '$w(p) > 0$ due to partial loss monotonicity and "
     r"$w(p)$ is finite for all $p$ on' $(0, 1)$.",
     lambda: Unchecked(
-        "the formula of the weight is damaged in the text at hand, both times; kk24.prop2_weight_reading proves it as the condition asks for it"
+        "the formula of the weight is damaged in our copy, both times; kk24.prop2_weight_reading proves it as the condition asks for it"
     ),
 )
 

@@ -98,9 +98,9 @@ quoted(
     "kk24.prop3_proof_comparison_holds",
     "A comparison function has a higher derivative than the ratio of odds",
     "KK24 App. A.3, proof",
-    r"'The derivative of the function' of a formula that is damaged in the text at hand 'is higher than derivative' $f'(s)$ 'for $s > 0$'.",
+    r"'The derivative of the function' of a formula that is damaged in our copy 'is higher than derivative' $f'(s)$ 'for $s > 0$'.",
     lambda: Unchecked(
-        "the formula of the function, and that of its derivative, are damaged in the text at hand; kk24.prop3_proof_comparison_reading proves it "
+        "the formula of the function, and that of its derivative, are damaged in our copy; kk24.prop3_proof_comparison_reading proves it "
         "of the function that the step before names"
     ),
 )
@@ -221,7 +221,7 @@ reading(
     "kk24.prop3_proof_negative",
     "The lower bound of the ratio holds for negative logits",
     "KK24 App. A.3, proof",
-    r"$f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$). (The sign is turned in the text at hand and right where "
+    r"$f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$). (The sign is turned in our copy and right where "
     r"the step is announced. Whether it follows from 'the same considerations' is kk24.prop3_proof_negative_gap.)",
     lambda: derivation(
         *binary_map.gap_slope_steps(),

@@ -202,7 +202,7 @@ quoted(
     "KN24 Abstract, Theorem 1, Corollaries 1 and 2",
     r"'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model.'",
     lambda: Unchecked(
-        "the text at hand has lost the formulas of Theorem 1, Corollaries 1 and 2 and Theorem 2; the pointwise claims of this page "
+        "we could not read the formulas of Theorem 1, Corollaries 1 and 2 and Theorem 2; the pointwise claims of this page "
         "are what can be said of the loss itself"
     ),
     in_readme=True,

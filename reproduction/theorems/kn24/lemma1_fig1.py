@@ -15,11 +15,11 @@ CHAPTER = "curvature"
 quoted = Rows(CHAPTER, "quoted")
 ours = Rows(CHAPTER, "ours")
 LOST = (
-    r"the text at hand has lost the formula of Definition 2, 'Focal Loss'; with the exponent $\gamma - 1$ the sentence is true "
+    r"we could not read the formula of Definition 2, 'Focal Loss'; with the exponent $\gamma - 1$ the sentence is true "
     r"(kn24.fig1_other_exponent), with Lin et al.'s $\gamma$ it is not (kn24.fig1_coincide_corrected, kn24.fig1_curvature_diverges)"
 )
 SMALLER = (
-    r"the text at hand has lost the formula of Definition 2, 'Focal Loss'. With Lin et al.'s exponent $\gamma$ the sentence is true "
+    r"we could not read the formula of Definition 2, 'Focal Loss'. With Lin et al.'s exponent $\gamma$ the sentence is true "
     r"(kn24.fig1_loss_smaller_reading, kn24.fig1_gradient_where), and 'Focal loss coincides with cross-entropy' at $\gamma = 1$ is not; with $\gamma - 1$, which that asks "
     r"for, the two losses are equal at $\gamma = 1$ (kn24.fig1_other_exponent)"
 )
@@ -32,10 +32,10 @@ quoted(
     "kn24.lemma1",
     "Focal loss is related to cross-entropy and conditional entropy",
     "KN24 Lemma 1",
-    r"'For $\gamma \ge 0$, we have' a relation, lost from the text at hand, 'where' $\mathcal{L}_{CE} = -\sum_y q(y\mid x)\ln p(y\mid x; \theta)$ "
+    r"'For $\gamma \ge 0$, we have' a relation, which we could not read, 'where' $\mathcal{L}_{CE} = -\sum_y q(y\mid x)\ln p(y\mid x; \theta)$ "
     r"'is the cross-entropy loss and $\mathcal{H}(y\mid x, \theta)$ is the conditional entropy'.",
     lambda: Unchecked(
-        "the text at hand has lost the formula of Lemma 1; kn24.lemma1_reading proves it as it is most likely meant"
+        "we could not read the formula of Lemma 1; kn24.lemma1_reading proves it as it is most likely meant"
     ),
 )
 

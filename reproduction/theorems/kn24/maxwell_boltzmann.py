@@ -1,4 +1,4 @@
-"""KN24 Theorem 2 and the posterior of its summary: what the text at hand has lost, and what is known of both words."""
+"""KN24 Theorem 2 and the posterior of its summary: what we could not read, and what is known of both words."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ quoted(
     "kn24.theorem2",
     "Theorem 2, of which only the name could be read",
     "KN24 Theorem 2",
-    r"'Theorem 2', of which the text at hand has the name alone, in its list 'Theorems & Definitions'.",
+    r"'Theorem 2', of which we could read the name alone, in its list 'Theorems & Definitions'.",
     lambda: Unchecked(
-        "the text at hand has neither the statement of Theorem 2 nor a sentence that tells what it is about; "
+        "what we read has neither the statement of Theorem 2 nor a sentence that tells what it is about; "
         "kn24.gibbs and kn24.entropy_constrained are what can be said of the words of its summary"
     ),
 )
@@ -36,7 +36,7 @@ quoted(
     r"It 'shows that focal loss effectively reduces loss-surface curvature and frames this as an entropy-constrained "
     r"optimization problem linked to a Maxwell–Boltzmann posterior'.",
     lambda: Unchecked(
-        "its first half, on curvature, is that of kn24.theorem1; of the second the text at hand has lost the problem, "
+        "its first half, on curvature, is that of kn24.theorem1; of the second we could not read the problem, "
         "its constraint and the posterior, of which it does not say over what it is, weights or classes; kn24.gibbs "
         "says which problem a Maxwell-Boltzmann distribution solves, kn24.entropy_constrained compares focal loss with "
         "the bound of Lemma 1"
@@ -49,8 +49,7 @@ paraphrased(
     "KN24, summary of its page (TL;DR), in the third person",
     r"The link to a posterior has 'support from a PAC-Bayes perspective'.",
     lambda: Unchecked(
-        "the text at hand has no PAC-Bayes bound; kn24.gibbs says what least value such a bound's right side has, and "
-        "where"
+        "what we read has no PAC-Bayes bound; kn24.gibbs says what least value such a bound's right side has, and where"
     ),
 )
 

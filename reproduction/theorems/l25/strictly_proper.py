@@ -136,10 +136,10 @@ quoted(
     "l25.a8",
     "FCL is strictly proper exactly under two conditions",
     "L25 section 4.3, App. A.8",
-    r"'The Focal Calibration Loss is strictly proper if and only if' two conditions hold that 'and' joins and the text at hand has "
+    r"'The Focal Calibration Loss is strictly proper if and only if' two conditions hold that 'and' joins and our copy has "
     r"lost.",
     lambda: Unchecked(
-        "the text at hand has lost both conditions; l25.a8_reading says that no condition helps that leaves a gamma above 0, l25.a3 that the "
+        "our copy has lost both conditions; l25.a8_reading says that no condition helps that leaves a gamma above 0, l25.a3 that the "
         "conclusion drawn in words is false"
     ),
 )
@@ -320,10 +320,10 @@ quoted(
     "l25.a6",
     "A function of the lemma strictly decreases and has one root",
     "L25 Lemma A.3 (App. A.6)",
-    r"$\varphi$, whose formula is lost from the text at hand, 'is strictly decreasing', with limits that are lost, and 'there exists a "
+    r"$\varphi$, whose formula is lost from our copy, 'is strictly decreasing', with limits that are lost, and 'there exists a "
     r"unique' root.",
     lambda: Unchecked(
-        "the text at hand has lost the formula of the function and its limits; l25.a6_reading takes it from the proof"
+        "our copy has lost the formula of the function and its limits; l25.a6_reading takes it from the proof"
     ),
 )
 
@@ -379,8 +379,8 @@ quoted(
     "l25.a9",
     "Focal loss is bounded in terms of KL divergence",
     "L25 Eq. (8), App. A.9",
-    r"'Focal loss can be related to the KL divergence', 'giving a bound of form' that is lost from the text at hand.",
-    lambda: Unchecked("the text at hand has lost the formula; l25.a9_reading proves that of M20, which it builds on"),
+    r"'Focal loss can be related to the KL divergence', 'giving a bound of form' that is lost from our copy.",
+    lambda: Unchecked("our copy has lost the formula; l25.a9_reading proves that of M20, which it builds on"),
 )
 
 ours(

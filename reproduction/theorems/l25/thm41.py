@@ -23,9 +23,9 @@ quoted(
     "FCL reduces a classifier's over- and underconfidence",
     "L25 Thm. 4.1, App. A.2",
     r"'Reducing Over-/Underconfidence': of a classifier trained by minimizing FCL a relation holds 'for any $x$', whose formula is "
-    r"lost from the text at hand.",
+    r"lost from our copy.",
     lambda: Unchecked(
-        "the text at hand has lost the formulas of the theorem and of the definition it rests on; l25.thm41_top says what is false of "
+        "our copy has lost the formulas of the theorem and of the definition it rests on; l25.thm41_top says what is false of "
         "the top probability, l25.thm41_norm what is true"
     ),
     in_readme=True,

@@ -89,7 +89,7 @@ quoted(
     r"Where the prediction is overconfident, 'the calibration term overall is negative', where it is underconfident 'the term' of the "
     r"square 'is still negative but smaller in magnitude, ensuring that the gap is reduced'.",
     lambda: Unchecked(
-        "the text at hand has lost the terms and the conditions of both cases; l25.a14_square_gap says what sign the part has that its words describe"
+        "our copy has lost the terms and the conditions of both cases; l25.a14_square_gap says what sign the part has that its words describe"
     ),
 )
 

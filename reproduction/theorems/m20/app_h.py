@@ -120,7 +120,7 @@ reading(
     "M20 App. H, third and fourth step",
     r"'By Hölder's inequality with $p = \infty$, $q = 1$': $-\gamma\,\vert\sum_ip_iq_i\log q_i\vert \ge -\gamma\max_jp_j\sum_i\vert "
     r"q_i\log q_i\vert$, and since '$\forall i\ p_i \le 1$' this is at least $\gamma\sum_iq_i\log q_i = -\gamma\,\mathrm{Entropy}(q)$. (The bars on the left, "
-    r"not in the text at hand, are ours.)",
+    r"not in our copy, are ours.)",
     lambda: Derivation(hoelder_steps()),
 )
 
@@ -128,8 +128,8 @@ reading(
 @ours(
     "m20.app_h_sign",
     "Without bars the second step of the proof is no equality",
-    "M20 App. H, second step, as the text at hand has it",
-    r"For $\gamma > 0$ and without bars, evidently lost in the text at hand, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
+    "M20 App. H, second step, as our copy has it",
+    r"For $\gamma > 0$ and without bars, evidently lost in our copy, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
     r"$-\sum_i(1-\gamma q_i)\,p_i\log q_i$ by $-2\gamma\sum_ip_iq_i\log q_i \ge 0$, which is 0 only where $q_i$ is 0 or 1 for every "
     r"$p_i > 0$. With a plus sign, or with bars, it is one.",
 )

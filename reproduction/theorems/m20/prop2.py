@@ -227,7 +227,7 @@ def policy_regularise() -> Evidence:
     "m20.policy_accelerate_corrected",
     "The policy 5, 3 stops accelerating well before one half",
     "M20 section 5, on its idea of accelerating the rise of q_y as long as q_y < 0.5",
-    r"The policy 5,3, with its step at 0.19 as the text at hand has it, accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
+    r"The policy 5,3, with its step at 0.19 as the submission has it, accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
     formal=formal("exact", "m20_policy_accelerates"),
 )
 def policy_accelerate_corrected() -> Evidence:

@@ -85,3 +85,11 @@ def test_a_refutation_that_is_formal_stays_one():
 def test_record_is_whole_json():
     content = json.loads(verdicts.FILE.read_text())
     assert set(content) == {"verdicts", "formal", "instead"}
+
+
+def test_a_text_for_another_verdict_is_stopped():
+    verdicts.expect("REFUTED", "kk24.prop5", on_record={"kk24.prop5": "REFUTED"})
+    with pytest.raises(ValueError, match=r"is written for kk24\.prop5: PROVED\. Got REFUTED"):
+        verdicts.expect("PROVED", "kk24.prop5", on_record={"kk24.prop5": "REFUTED"})
+    with pytest.raises(ValueError, match="Got None"):
+        verdicts.expect("PROVED", "kk24.none")

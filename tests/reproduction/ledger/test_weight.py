@@ -9,9 +9,9 @@ from reproduction.checkout import ROOT
 from reproduction.engine.grids import read_grid
 from reproduction.engine.papers import differences_from_papers
 from reproduction.ledger import find, ledger, weight
-from reproduction.ledger.ledger import PRINTED
+from reproduction.ledger.ledger import PAPERS, PRINTED
 from reproduction.ledger.verdicts import recorded
-from reproduction.ledger.weight import Weight, of_record, weigh
+from reproduction.ledger.weight import Basis, Weight, by_basis, of_record, weigh
 from reproduction.studies import printed_tables
 
 VERDICTS = recorded()
@@ -91,3 +91,28 @@ def test_a_proof_is_no_measurement():
     assert weigh(find("kk24.fig6_line"), "REPRODUCED") == Weight.FORMULAS
     assert weigh(find("m20.linear_norm"), "REPRODUCED") == Weight.TOY
     assert weigh(find("m20.gamma_order"), "UNCHECKABLE HERE") == Weight.NOTHING
+
+
+def test_a_papers_claims_are_in_one_group_each():
+    for paper in PAPERS:
+        own = [claim for claim in ledger(paper) if claim.of_paper]
+        groups = by_basis(own, VERDICTS)
+        assert sorted(claim.id for group in groups.values() for claim in group) == sorted(claim.id for claim in own)
+        assert list(groups) == [basis for basis in Basis if basis in groups]
+        assert all(groups.values())
+
+
+@pytest.mark.parametrize(
+    ("id", "verdict", "basis"),
+    [
+        ("kk24.prop5", "REFUTED", Basis.THEORY),
+        ("kk24.fig2_line", "REPRODUCED", Basis.THEORY),
+        ("m20.gamma_order", "REPRODUCED", Basis.TABLES),
+        ("m20.cifar10_before_long", "REPRODUCED", Basis.NETWORKS),
+        ("kk24.table1_ece_every_loss_cifar100", "UNDECIDED", Basis.NETWORKS),
+        ("m20.cifar10_before", "OUT OF REGIME", Basis.OUT_OF_REGIME),
+        ("kn24.theorem1", "UNCHECKABLE HERE", Basis.NOTHING),
+    ],
+)
+def test_a_claim_is_grouped_by_what_its_verdict_rests_on(id, verdict, basis):
+    assert list(by_basis([find(id)], {id: verdict})) == [basis]

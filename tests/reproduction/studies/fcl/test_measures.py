@@ -24,7 +24,6 @@ from reproduction.studies.fcl.measures import (
     measure_trained,
     normalised_curves,
     read_fcl,
-    say_best,
 )
 from reproduction.studies.fcl.plan import TrainedLoss, losses_recorded, written_contrasts
 from reproduction.studies.fcl.train import Images, Trained
@@ -117,10 +116,6 @@ def test_views_of_a_table():
     np.testing.assert_allclose(along_lambda(made_up(), 2.0, "ece", absolute=True)[1], [4, 14.5, 15])
     assert count_better(values, [(2.0, 0.5), (7.0, 1.0)]) == (0, 1)
     assert count_better(-values, [(2.0, 0.5), (2.0, 1.0)]) == (2, 2)
-    without = "The least mean is 2.0 %, of cross-entropy: of all these losses one without a square is best."
-    assert say_best(values) == without
-    said = "The least mean is 5.0 %, of FCL (γ 2, λ 1); the least without a square is 6.0 %, of focal 2."
-    assert say_best(10 - values) == said
 
 
 def test_normalised_curves_go_from_one_to_zero():

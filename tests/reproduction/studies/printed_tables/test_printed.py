@@ -102,7 +102,7 @@ def test_tables_are_shown_as_printed(shown):
     assert shown["M20, Table 6"].loc[("CIFAR-10", "ResNet-50"), ("focal", "share", "after")] == "14.27"
     kk24 = shown["KK24, Table 1, its legible rows"]
     assert kk24.loc[("CIFAR-10", "cross-entropy", "focal temperature"), "adaptive ECE"] == "0.71 ± 0.16 (2.36)"
-    assert kk24.loc[("CIFAR-10", "AdaFocal", "temperature"), "NLL"] == ""  # lost in the text at hand
+    assert kk24.loc[("CIFAR-10", "AdaFocal", "temperature"), "NLL"] == ""  # lost in our copy
 
 
 def test_no_cell_is_left_out(shown):
