@@ -38,6 +38,7 @@ from focal_lib import metrics
 from focal_lib.plots.style import use_style
 from focal_lib.tool.evaluation.recommendation import RELEVANT
 from reproduction.checkout import ROOT
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure
@@ -67,6 +68,7 @@ coverage = pd.read_parquet(ROOT / "results/advice/coverage.parquet")
 grouped = pd.read_parquet(ROOT / "results/advice/groups.parquet")
 regrets = regrets_of(decisions)
 by_size = mean_regrets(regrets, ["samples"]).sort_values("samples", ignore_index=True)
+expect = written_for("advice", globals())
 
 # %% tags=["remove-input"]
 AT_MOST_FEW = 200
@@ -96,7 +98,7 @@ means = ", ".join(
     f"{row[ADVICE]:.2g} % ({row['always a temperature']:.2g} %, {row['as given']:.2g} %) with {row['samples']:,.0f}"
     for _, row in by_size.iterrows()
 )
-assert by_size[ADVICE].lt(by_size["as given"]).all(), "the sentence below says that advice costs less"
+expect(by_size[ADVICE].lt(by_size["as given"]).all(), "the sentence below says that advice costs less")
 
 # %% tags=["remove-input"]
 of_advice = f"""* **What it costs.** Following the advice costs less than leaving the logits as given at every
@@ -187,7 +189,7 @@ panels = {}
 for title, kind in {"models that are off": "off", "models that are calibrated": "calibrated"}.items():
     part = mean_regrets(regrets[truly == kind], ["samples"]).sort_values("samples")
     rules = [rule for rule in ("as given", "always a temperature", ADVICE) if part[rule].gt(0).any()]
-    assert part[ADVICE].iloc[-1] <= part["always a temperature"].iloc[-1], "the caption below says so"
+    expect(part[ADVICE].iloc[-1] <= part["always a temperature"].iloc[-1], "the caption below says so")
     panels[title] = {rule: (part["samples"].to_numpy(), part[rule].where(part[rule] > 0), None) for rule in rules}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Mean regret in per cent over the number of samples, both logarithmic. Left, models that are off: as given is a flat line high above; always a temperature falls and levels off; the advice falls further. Right, calibrated models: always a temperature falls, the advice lies at or below it."}, "figure": {"name": "fig-advice-regret", "caption": "Mean regret in % of the best method's NLL. With more samples the advice leaves the temperature behind where a richer method is right. On calibrated models the logits as given, which cost nothing there, are not drawn."}}
@@ -450,8 +452,8 @@ captioned(shown, "95 % intervals that hold the true error, of calibrated and of 
 # %% tags=["remove-input"]
 boot = holds_rate[holds_rate["calibrated"] & (holds_rate["method"] == ECE_BOOTSTRAP)]
 own = holds_rate[holds_rate["package"] == "focal_lib"]
-assert boot["high"].lt(0.1).all(), "the text below says so"
-assert own["low"].gt(0.95).all(), "the text below says so"
+expect(boot["high"].lt(0.1).all(), "the text below says so")
+expect(own["low"].gt(0.95).all(), "the text below says so")
 
 # %% [markdown]
 # Percentile intervals of a bootstrap do not hold the ECE of a calibrated model. Intervals by an inverted test hold it
@@ -466,8 +468,8 @@ by_model = rate(tests, "rejected", ["method", "package", "model"])
 table = in_percent(by_model, "model").replace(r" \(.*", "", regex=True)
 names = sorted(table.columns, key=lambda name: (not name.endswith("calibrated"), name))
 share = by_model.pivot(index="method", columns="model", values="rate")
-assert share[["overconfident", "underconfident"]].mean(axis=1).idxmax() == "Cox", "the text above says so"
-assert share.loc["bias", "saw-tooth within bins"] < 0.1 < share.loc[TEST, "saw-tooth within bins"], "and so"
+expect(share[["overconfident", "underconfident"]].mean(axis=1).idxmax() == "Cox", "the text above says so")
+expect(share.loc["bias", "saw-tooth within bins"] < 0.1 < share.loc[TEST, "saw-tooth within bins"], "and so")
 captioned(table[names].T, "Samples of each model that each test rejects at 5 %, all numbers of samples and classes")
 
 # %% tags=["remove-input"]
@@ -503,10 +505,10 @@ captioned(
 
 # %% tags=["remove-input"]
 wrong_rates = rate(gates, "wrong", ["method"]).set_index("method")["rate"]
-assert wrong_rates["check"] < 0.005 < 0.1 < wrong_rates["ECE at most the limit"], "the text above says so"
+expect(wrong_rates["check"] < 0.005 < 0.1 < wrong_rates["ECE at most the limit"], "the text above says so")
 reached = judge_intervals(compared)
 missed = reached.loc[reached["came"] == "not reached", ["method", "samples"]]
-assert missed.to_numpy().tolist() == [["Monte Carlo test of the ECE", 1000]], "the text below says so"
+expect(missed.to_numpy().tolist() == [["Monte Carlo test of the ECE", 1000]], "the text below says so")
 shown = reached.assign(interval=[f"{r.low:.1%} to {r.high:.1%}" for r in reached.itertuples()])
 shown["rate"] = shown["rate"].map("{:.1%}".format)
 captioned(
@@ -552,7 +554,7 @@ captioned(
 
 # %% tags=["remove-input"]
 advised = arena[arena["calibrator"] == "focal-lib-advice"]
-assert advised["gain"].abs().lt(0.1).all(), "the text below says so"
+expect(advised["gain"].abs().lt(0.1).all(), "the text below says so")
 
 # %% [markdown]
 # On the networks here the advice is a temperature, to a tenth of a per cent. Where structured matrix scaling gains

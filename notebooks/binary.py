@@ -45,6 +45,7 @@ from scipy.special import expit, logit
 from focal_lib import theory
 from focal_lib.plots.style import use_style
 from reproduction.ledger import claims_of, proof, show
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
@@ -53,6 +54,7 @@ from reproduction.theorems.lemmas.binary_map import logit_form_steps, stationari
 
 use_style()
 values = [float(g) for g in gammas.split(",")]
+expect = written_for("binary", globals())
 
 # %% [markdown]
 # ## By hand
@@ -78,7 +80,7 @@ odds = slope(1 - says, 2) / slope(says, 2)
 {"odds": round(float(odds), 2), "probability": round(float(odds / (1 + odds)), 2)}
 
 # %% tags=["remove-cell"]
-assert abs(odds / (1 + odds) - 0.8) < 0.002, "'it meant p = 0.8'"
+expect(abs(odds / (1 + odds) - 0.8) < 0.002, "'it meant p = 0.8'")
 
 # %% [markdown]
 # Four cats to one dog. The network did not forget that; it reports it in its own units, and we have converted them.
@@ -141,7 +143,7 @@ printed = sp.lambdify(symbols.q, symbols.binary_map(gamma=2), "numpy")
 {s: (float(printed(expit(s))), round(float(theory.focal_logit(s, 2.0)), 2)) for s in (5.0, 12.0, 13.0)}
 
 # %% tags=["remove-cell"]
-assert printed(expit(13.0)) == 1.0 > printed(expit(12.0)), "'at s = 13 it is 1'"
+expect(printed(expit(13.0)) == 1.0 > printed(expit(12.0)), "'at s = 13 it is 1'")
 
 # %% [markdown]
 # At $s = 13$ the printed formula gives exactly 1 (left), and how sure the network was is lost. The logit (right) is
@@ -171,7 +173,7 @@ risk = theory.conditional_risk(theory.proper_focal_loss(two, 2.0), np.array([0.8
 float(q[risk.argmin()])
 
 # %% tags=["remove-cell"]
-assert abs(q[risk.argmin()] - 0.8) < 2e-3, "the proper part is lowest at the truth"
+expect(abs(q[risk.argmin()] - 0.8) < 2e-3, "the proper part is lowest at the truth")
 note("binary", minimiser=float(theory.focal_minimiser([0.8, 0.2], 2.0)[0]))
 
 # %% [markdown]

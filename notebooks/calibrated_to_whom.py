@@ -41,6 +41,7 @@ from scipy.special import softmax
 from focal_lib.calibration import TemperatureScaling
 from focal_lib.plots.style import use_style
 from reproduction.ledger import claims_of, show
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import interval_figure
@@ -49,6 +50,7 @@ from reproduction.studies.people import contrasts, plan
 from reproduction.studies.people.figures import bar_figure, valley_figure
 
 use_style()
+expect = written_for("calibrated_to_whom", globals())
 
 # %% [markdown]
 # ## Deer that some people take for horses
@@ -73,10 +75,10 @@ bar_figure(example["class"], {bars[name]: example[name].to_numpy() for name in b
 
 # %% tags=["remove-cell"]
 deer = example.set_index("class").loc["deer"]
-assert deer["people"] == example["people"].max(), "the text says that most call them deer"
-assert round(10 * deer["people"]) == 6, "as in the example made up"
-assert deer["people"] < deer["suits people"] < deer["labels"], "the caption says that a higher temperature helps"
-assert deer["labels"] > 0.9, "the caption says: nearly certain"
+expect(deer["people"] == example["people"].max(), "the text says that most call them deer")
+expect(round(10 * deer["people"]) == 6, "as in the example made up")
+expect(deer["people"] < deer["suits people"] < deer["labels"], "the caption says that a higher temperature helps")
+expect(deer["labels"] > 0.9, "the caption says: nearly certain")
 
 # %% [markdown]
 # ## Two temperatures
@@ -103,7 +105,7 @@ for_people = TemperatureScaling("nll").fit(np.tile(logits, (classes, 1)), answer
 round(for_people.temperature_, 2)
 
 # %% tags=["remove-cell"]
-assert abs(for_people.temperature_ - 2) < 0.1, "the text says that T = 2 was drawn with"
+expect(abs(for_people.temperature_ - 2) < 0.1, "the text says that T = 2 was drawn with")
 
 # %% [markdown]
 # For real networks the two valleys lie apart:
@@ -120,17 +122,17 @@ heads = {"labels": "T for labels", "kl": "T for people / T for labels"}
 captioned(ratios.rename(columns=heads), "Cross-entropy: the temperature that suits labels, and people", precision=2)
 
 # %% tags=["remove-cell"]
-assert (temperatures["kl"] > 1).all(), "the text says: in every network tried"
-assert 1.8 < ratios["labels"].max() / ratios["labels"].min() < 2.2, "the text says: a factor of two"
-assert ratios["kl"].max() - ratios["kl"].min() < 0.15, "the text says that the ratio hardly differs"
+expect((temperatures["kl"] > 1).all(), "the text says: in every network tried")
+expect(1.8 < ratios["labels"].max() / ratios["labels"].min() < 2.2, "the text says: a factor of two")
+expect(ratios["kl"].max() - ratios["kl"].min() < 0.15, "the text says that the ratio hardly differs")
 curves = contrasts.read_curves().set_index("temperature").groupby("record")[["nll", "kl"]]
 least = curves.agg("idxmin")
-assert (least["kl"] > least["nll"]).all(), "the caption says that the valley of people lies higher"
+expect((least["kl"] > least["nll"]).all(), "the caption says that the valley of people lies higher")
 people, right = (
     [contrasts.mean_by_method(name, metric).loc[plan.CE, "temperature"] for name in sets]
     for metric in ("gap", "label_gap")
 )
-assert max(map(abs, right)) < 0.01 < 0.03 < min(people), "the text says: calibrated to labels, overconfident to people"
+expect(max(map(abs, right)) < 0.01 < 0.03 < min(people), "the text says: calibrated to labels, overconfident to people")
 note("people", gap_low=100 * min(people), gap_high=100 * max(people))
 
 # %% [markdown]
@@ -167,14 +169,14 @@ captioned(
 )
 
 # %% tags=["remove-cell"]
-assert (hurts["predicted"] == hurts["hurts"]).mean() > 0.9, "the text says that the rule is right for most"
+expect((hurts["predicted"] == hurts["hurts"]).mean() > 0.9, "the text says that the rule is right for most")
 plainer = (hurts["labels"] < 1) == hurts["hurts"]
-assert 0.9 < plainer.mean() < (hurts["predicted"] == hurts["hurts"]).mean(), "the text says: hardly fewer"
+expect(0.9 < plainer.mean() < (hurts["predicted"] == hurts["hurts"]).mean(), "the text says: hardly fewer")
 many = hurts[hurts["record"] == plan.LONG]
-assert (many["labels"] > 1).all(), "the text says that they are overconfident after long training"
-assert not many["hurts"].any(), "and that the temperature then helps both ways"
+expect((many["labels"] > 1).all(), "the text says that they are overconfident after long training")
+expect(not many["hurts"].any(), "and that the temperature then helps both ways")
 few_focal = hurts[(hurts["record"] == plan.CLIPPED) & (hurts["loss"] == "focal 3")]
-assert few_focal["hurts"].all(), "the text says that focal networks after few epochs are taken away"
+expect(few_focal["hurts"].all(), "the text says that focal networks after few epochs are taken away")
 
 # %% [markdown]
 # It is right for nearly all; the plainer rule $T < 1$ is right for hardly fewer. After long training focal networks
@@ -202,17 +204,17 @@ captioned(
 against = evaluated[evaluated["name"].str.endswith("as trained minus cross-entropy after a temperature")]
 labels = against["table"] + ": " + against["name"].str.split(" as trained").str[0]
 primary = evaluated[evaluated["primary"]].set_index("table")
-assert not primary.loc[[plan.RESNET18, plan.CLIPPED], "significant"].any(), "the text says: in neither"
-assert primary.loc[plan.LONG, "significant"], "the text says: clearly farther"
-assert primary.loc[plan.LONG, "difference"] > 0, "the text says: clearly farther"
+expect(not primary.loc[[plan.RESNET18, plan.CLIPPED], "significant"].any(), "the text says: in neither")
+expect(primary.loc[plan.LONG, "significant"], "the text says: clearly farther")
+expect(primary.loc[plan.LONG, "difference"] > 0, "the text says: clearly farther")
 so = evaluated["difference"] * evaluated["claimed"] > 0
-assert (so | ~evaluated["significant"]).all(), "the text says: none the other way"
+expect((so | ~evaluated["significant"]).all(), "the text says: none the other way")
 own = evaluated[both].set_index("table")
-assert (own["difference"] > 0).all(), "the text says: nowhere nearer"
-assert own.loc[[plan.RESNET18, plan.CLIPPED], "significant"].all(), "the text says: farther after few epochs"
-assert not own.loc[plan.LONG, "significant"], "the text says: no nearer after many"
+expect((own["difference"] > 0).all(), "the text says: nowhere nearer")
+expect(own.loc[[plan.RESNET18, plan.CLIPPED], "significant"].all(), "the text says: farther after few epochs")
+expect(not own.loc[plan.LONG, "significant"], "the text says: no nearer after many")
 maps = evaluated[evaluated["name"].str.contains("after its map")]
-assert maps["significant"].all(), "the text says that the map takes networks away from people"
+expect(maps["significant"].all(), "the text says that the map takes networks away from people")
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Differences in KL from people with intervals: three values of gamma on ResNet-18 and the small network with clipped gradients have intervals that hold zero, the small network after long training lies far above zero."}, "figure": {"name": "fig-whom-primary", "caption": "After few epochs no interval shows focal loss as trained nearer to people than cross-entropy after a temperature for labels; after long training it is farther. Difference in KL with uncorrected 95 % intervals over seeds, images and raters."}}
 interval_figure(
@@ -245,8 +247,8 @@ captioned(by_distance, "Focal loss as trained minus cross-entropy after T for la
 
 # %% tags=["remove-cell"]
 few = by_distance.drop(index=[name for name in by_distance.index if name.startswith(plan.LONG)])
-assert (few[["KL", "KL, with a prior"]] < 0).all(axis=None), "the text says that KL favours it after few epochs"
-assert (by_distance[["KL, with a floor", "squared distance"]] > 0).all(axis=None), "and that these two never do"
+expect((few[["KL", "KL, with a prior"]] < 0).all(axis=None), "the text says that KL favours it after few epochs")
+expect((by_distance[["KL, with a floor", "squared distance"]] > 0).all(axis=None), "and that these two never do")
 rare = pd.concat([contrasts.rare_shares(name) for name in plan.UNSEEN])
 note("people", rare_kl=100 * rare["kl"].mean(), rare_l2=100 * rare["l2"].mean())
 

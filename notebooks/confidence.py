@@ -39,6 +39,7 @@ import pandas as pd
 from focal_lib import theory
 from focal_lib.plots.style import use_style
 from reproduction.ledger import claims_of, show
+from reproduction.pages.expected import written_for
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -46,6 +47,7 @@ from reproduction.pages.plots.curves import line_figure
 from reproduction.pages.tables import captioned
 
 use_style()
+expect = written_for("confidence", globals())
 
 # %% [markdown]
 # ## The map of many classes
@@ -80,8 +82,11 @@ by_hand["after the map"] = by_hand["product"] / by_hand["product"].sum()
 captioned(by_hand, "The map of three classes, gamma 2", precision=3, index=False)
 
 # %% tags=["remove-cell"]
-assert np.allclose(by_hand["after the map"], np.exp(theory.focal_log_probs(np.log(q), 2.0)))
-assert by_hand["after the map"].iloc[0] > 0.5, "'the tallest bar grows'"
+expect(
+    np.allclose(by_hand["after the map"], np.exp(theory.focal_log_probs(np.log(q), 2.0))),
+    "the map by hand is the map of the package",
+)
+expect(by_hand["after the map"].iloc[0] > 0.5, "'the tallest bar grows'")
 
 # %% [markdown]
 # The tallest bar grows, as it should. (That the map can always be undone, and that focal loss seen through it is
@@ -102,9 +107,9 @@ named = {"factor of the tallest": h(q[0], 1), "of the others": h(q[1], 1), "the 
 
 # %% tags=["remove-cell"]
 note("confidence", after=float(after[0]))
-assert after[0] < 0.121, "'falls by about a point'"
-assert h(q[0], 1) < h(q[1], 1) < 1, "'the tallest has the smaller factor'"
-assert theory.confidence_change(q, 8.0) > 0, "'for large gamma it grows'"
+expect(after[0] < 0.121, "'falls by about a point'")
+expect(h(q[0], 1) < h(q[1], 1) < 1, "'the tallest has the smaller factor'")
+expect(theory.confidence_change(q, 8.0) > 0, "'for large gamma it grows'")
 
 # %% [markdown]
 # The tallest bar loses about a point, to ninety-nine bars that nobody would have noticed. For large $\gamma$ it grows
@@ -164,7 +169,7 @@ captioned(limits, "From which gamma on the tallest bar never falls", precision=1
 
 # %% tags=["remove-cell"]
 note("confidence", first_falling=next(n for n in range(4, 100) if theory.critical_gamma(n) > 5), classes=classes)
-assert list(limits["smallest gamma"]) == sorted(limits["smallest gamma"]), "'which grows with n'"
+expect(list(limits["smallest gamma"]) == sorted(limits["smallest gamma"]), "'which grows with n'")
 
 # %% [markdown]
 # With four classes it takes three that are tied, and a fourth that is nearly empty:
@@ -174,7 +179,7 @@ few = float(theory.confidence_change(np.array([0.333, 0.333, 0.333, 0.001]), 1.0
 few
 
 # %% tags=["remove-cell"]
-assert -1e-4 < few < 0, "'with four classes the fall is tiny'"
+expect(-1e-4 < few < 0, "'with four classes the fall is tiny'")
 
 # %% [markdown]
 # So four classes refute the theorem, but there the fall is far too small to matter. It takes many classes to lose a
@@ -192,8 +197,8 @@ line_figure(tops, changes, "tallest bar, before", "change (percentage points)", 
 # %% tags=["remove-cell"]
 most = max(0.0, *(float(-change.min()) for change in changes.values()))
 note("confidence", most=most)
-assert 1 < most < 2, "'by a point or two'"
-assert all(change[tops > 0.5].min() > 0 for change in changes.values()), "'and gains beyond'"
+expect(1 < most < 2, "'by a point or two'")
+expect(all(change[tops > 0.5].min() > 0 for change in changes.values()), "'and gains beyond'")
 
 # %% [markdown]
 # ## In practice

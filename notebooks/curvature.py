@@ -45,6 +45,7 @@ from scipy.optimize import brentq
 from focal_lib import theory
 from focal_lib.plots.style import use_style
 from reproduction.ledger import claims_of, show
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure, point_figure
@@ -56,6 +57,7 @@ from reproduction.theorems import symbols
 use_style()
 values = [float(g) for g in gammas.split(",")]
 p = np.linspace(1e-3, 1 - 1e-3, 800)
+expect = written_for("curvature", globals())
 
 # %% [markdown]
 # ## Lemma 1
@@ -231,9 +233,9 @@ point_figure(ece_groups, "trace of the Hessian of the test loss", "ECE (%)", yli
 # counts neither for KN24 nor against.
 
 # %% tags=["remove-cell"]
-assert before[-1] < before[0], "the text says that ECE falls with the penalty"
-assert after[-1] >= after[0], "the text says that after a temperature it is no lower with the penalty"
-assert (np.diff(trace) < 0).all(), "the text says that the trace is smallest with the largest penalty"
+expect(before[-1] < before[0], "the text says that ECE falls with the penalty")
+expect(after[-1] >= after[0], "the text says that after a temperature it is no lower with the penalty")
+expect((np.diff(trace) < 0).all(), "the text says that the trace is smallest with the largest penalty")
 
 # %% [markdown]
 #

@@ -75,6 +75,7 @@ from scipy.special import expit
 from focal_lib.plots.style import use_style
 from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note, say_spans
 from reproduction.pages.plots.curves import dot_figure, line_figure, panel_figure, point_figure
@@ -113,6 +114,7 @@ from reproduction.studies.shared.written_contrasts import evaluate_contrasts, fo
 use_style()
 recorded, moons_recorded = read_fcl("images"), read_fcl("moons")
 found = evaluate_contrasts(recorded, written_contrasts())
+expect = written_for("fcl_networks", globals())
 
 # %% tags=["remove-input"]
 pair = "fcl 4 1.5{0} minus fcl-l1 4 1.5{0}"
@@ -120,11 +122,11 @@ named = found.set_index("name")
 trained, after = (named.loc[f"ece: {pair.format(when)}"] for when in (" as trained", " after temperature by ece"))
 error = named.loc["error: fcl 4 1.5 as trained minus cross-entropy as trained"]
 note("fclnet", fcl_error=error["difference"])
-assert trained["significant"], "the text says that as trained the two distances differ"
-assert trained["difference"] < 0, "the text says that as trained the squared distance has the lower ECE"
-assert not after["significant"], "the text says that after a temperature they do not"
-assert error["significant"], "the text says that the errors differ"
-assert error["difference"] > 0, "the text says that FCL's error is higher"
+expect(trained["significant"], "the text says that as trained the two distances differ")
+expect(trained["difference"] < 0, "the text says that as trained the squared distance has the lower ECE")
+expect(not after["significant"], "the text says that after a temperature they do not")
+expect(error["significant"], "the text says that the errors differ")
+expect(error["difference"] > 0, "the text says that FCL's error is higher")
 
 # %% [markdown]
 # ## The bias, seen in a network
@@ -308,8 +310,8 @@ note("fclnet", gap_zero=gap.loc[0.0, 3.0], gap_half=gap.loc[0.5, 3.0], gap_most=
 note("fclnet", ece_zero=ece.loc[0.0, 3.0], ece_half=ece.loc[0.5, 3.0], ece_most=ece.loc[4.5, 3.0])
 means = recorded[(recorded["metric"] == "ece") & (recorded["method"] == "none")].groupby("loss")["value"].mean()
 note("fclnet", squared=means["fcl 4 1.5"], absolute=means["fcl-l1 4 1.5"])
-assert ece.idxmin().nunique() > 1, "the text says that the best lambda differs between gammas"
-assert ece.min(axis=1).idxmin() == 0, "the text says that the least mean is of a loss without a square"
+expect(ece.idxmin().nunique() > 1, "the text says that the best lambda differs between gammas")
+expect(ece.min(axis=1).idxmin() == 0, "the text says that the least mean is of a loss without a square")
 best_focal = float(ece.loc[0.0].idxmin())
 note("fclnet", best_gamma=best_focal, best_focal=float(ece.loc[0.0, best_focal]))
 

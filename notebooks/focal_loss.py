@@ -34,6 +34,7 @@ from scipy.special import softmax
 from focal_lib import theory
 from focal_lib.plots.style import use_style
 from reproduction.ledger import claims_of, show
+from reproduction.pages.expected import written_for
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -43,6 +44,7 @@ from reproduction.studies.shared.recorded import load_recorded
 
 use_style()
 values = [float(g) for g in gammas.split(",")]
+expect = written_for("focal_loss", globals())
 
 # %% [markdown]
 # ## One prediction, by hand
@@ -122,9 +124,9 @@ best  # gamma: the prediction with the lowest risk
 # %% tags=["remove-cell"]
 told = {g: float(theory.focal_minimiser([0.8, 0.2], g)[0]) for g in (0.0, 2.0, *values)}
 note("focal", told=told[2.0])
-assert abs(told[0.0] - 0.8) < 1e-9, "'cross-entropy is lowest at p'"
-assert all(abs(found - told[g]) < 2e-3 for g, found in best.items()), "the grid finds the minimisers"
-assert 0.5 < told[2.0] < 0.65, "'less sure than the truth, on the same side of one half'"
+expect(abs(told[0.0] - 0.8) < 1e-9, "'cross-entropy is lowest at p'")
+expect(all(abs(found - told[g]) < 2e-3 for g, found in best.items()), "the grid finds the minimisers")
+expect(0.5 < told[2.0] < 0.65, "'less sure than the truth, on the same side of one half'")
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Conditional risk above its minimum over the prediction, for cross-entropy and focal losses. Cross-entropy touches zero at the true probability, the focal losses nearer one half."}, "figure": {"name": "fig-binary-risk", "caption": "With $p = 0.8$ cross-entropy is lowest for the truth. Focal loss is lowest for a prediction nearer one half."}}
 above = {name: risk(grid, gamma) - risk(grid, gamma).min() for name, gamma in named.items()}
@@ -168,9 +170,9 @@ explore("bars", probs=truth, names=names)
 
 # %% tags=["remove-cell"]
 order = truth.argsort()
-assert asked.max() < truth.max(), "'the tallest bar gives'"
-assert (asked[order[:5]] > truth[order[:5]]).all(), "'and the short ones take'"
-assert (asked.argsort() == order).all(), "'their order stays'"
+expect(asked.max() < truth.max(), "'the tallest bar gives'")
+expect((asked[order[:5]] > truth[order[:5]]).all(), "'and the short ones take'")
+expect((asked.argsort() == order).all(), "'their order stays'")
 
 # %% [markdown]
 # The tallest bar gives, the short ones take, and their order stays. Nothing is lost: each set of true bars has its own

@@ -43,6 +43,7 @@ from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import folded_differences
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import ECE_TICKS, interval_figure, row_figure
@@ -53,6 +54,7 @@ from reproduction.studies.shared.recorded import read_table, read_whole_seeds
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
 use_style()
+expect = written_for("focal_temperature_scaling", globals())
 
 # %% [markdown]
 # ## What the map can do and a temperature cannot
@@ -71,7 +73,7 @@ captioned(pd.DataFrame({"the map": mapped, "the temperature": scaled}, index=nam
 
 # %% tags=["remove-cell"]
 apart = 100 * (scaled[1] - mapped[1])
-assert apart > 5, "the text says that a temperature makes the second surer"
+expect(apart > 5, "the text says that a temperature makes the second surer")
 note("fts", apart=apart)
 
 # %% [markdown]
@@ -150,12 +152,12 @@ log_loss = difference("loss", "cross-entropy", by="nll").query("method == 'tempe
 # %% tags=["remove-cell"]
 new = [f"small {name}, Fashion-MNIST" for name in ("ViT", "Mixer", "ConvNeXt")]
 cifar = [kind for (record, _), kind in KINDS.items() if record.startswith("cifar")]
-assert len(KINDS) == 10, "the text says: ten kinds"
-assert set(losses.index[losses["high"] < 0]) == set(new), "the text says that focal loss is better on these three"
-assert not (losses["low"] > 0).any(), "the text says that on the others there is no clear difference"
-assert (error["difference"] > 0).all(), "the text says that the error of focal loss is higher on all"
-assert (log_loss.loc[cifar, "low"] > 0).all(), "the text says that cross-entropy has the lower log-loss on CIFAR"
-assert (log_loss.loc[new, "difference"] < 0).all(), "the text says that on the three focal loss has"
+expect(len(KINDS) == 10, "the text says: ten kinds")
+expect(set(losses.index[losses["high"] < 0]) == set(new), "the text says that focal loss is better on these three")
+expect(not (losses["low"] > 0).any(), "the text says that on the others there is no clear difference")
+expect((error["difference"] > 0).all(), "the text says that the error of focal loss is higher on all")
+expect((log_loss.loc[cifar, "low"] > 0).all(), "the text says that cross-entropy has the lower log-loss on CIFAR")
+expect((log_loss.loc[new, "difference"] < 0).all(), "the text says that on the three focal loss has")
 note("fts", least=-losses.loc[new, "difference"].max(), most=-losses.loc[new, "difference"].min())
 note("fts", error_least=error["difference"].min(), error_most=error["difference"].max())
 
@@ -185,17 +187,17 @@ interval_figure(
 
 # %% tags=["remove-cell"]
 better = both["high"] < 0
-assert set(both.loc[better, "network"]) == set(new), "the text says that it is better on these three"
-assert better.sum() == 2 * len(new), "the text says: with either loss"
-assert not (both["low"] > 0).any(), "the text says that it is clearly worse on none"
+expect(set(both.loc[better, "network"]) == set(new), "the text says that it is better on these three")
+expect(better.sum() == 2 * len(new), "the text says: with either loss")
+expect(not (both["low"] > 0).any(), "the text says that it is clearly worse on none")
 rest = both.loc[~better, "difference"]
-assert rest.min() < 0 < rest.max(), "the text says that the others are on both sides"
+expect(rest.min() < 0 < rest.max(), "the text says that the others are on both sides")
 large = both["network"].isin(cifar) & (both["network"] != "ResNet-8, part of CIFAR-10") & (both["loss"] != "focal 3")
-assert both.loc[large, "difference"].abs().max() < 0.2, "the text says: with cross-entropy next to nothing on CIFAR"
+expect(both.loc[large, "difference"].abs().max() < 0.2, "the text says: with cross-entropy next to nothing on CIFAR")
 of_focal, of_ce = (by_nll[by_nll["loss"] == loss] for loss in ("focal 3", "cross-entropy"))
-assert (of_focal["difference"] < 0).all(), "the text says that its log-loss is lower with focal networks"
-assert of_focal["difference"].mean() < 2 * of_ce["difference"].min(), (
-    "the text says that it changes less with the other"
+expect((of_focal["difference"] < 0).all(), "the text says that its log-loss is lower with focal networks")
+expect(
+    of_focal["difference"].mean() < 2 * of_ce["difference"].min(), "the text says that it changes less with the other"
 )
 note("fts", rest=rest.abs().max(), nll_focal=-of_focal["difference"].min(), nll_ce=of_ce["difference"].abs().max())
 
@@ -211,7 +213,7 @@ note("fts", rest=rest.abs().max(), nll_focal=-of_focal["difference"].min(), nll_
 # %% tags=["remove-cell"]
 scores = read_table("open-questions").query("dataset == 'cifar10'")
 rivals = evaluate_contrasts(scores, CALIBRATOR_CONTRASTS).query("metric == 'nll' and not primary")
-assert not rivals["significant"].any(), "the text says that on CIFAR-10 none differs significantly"
+expect(not rivals["significant"].any(), "the text says that on CIFAR-10 none differs significantly")
 
 # %% [markdown]
 # Scalings with parameters for each class, such as matrix scaling, can bend more. On CIFAR-10 none of them differs

@@ -37,11 +37,14 @@ import numpy as np
 from focal_lib import theory
 from reproduction import engine
 from reproduction.ledger.paper import claims_of_paper
-from reproduction.ledger.verdicts import expect
+from reproduction.ledger.verdicts import expect_verdict
 from reproduction.pages.differences import folded_differences
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.studies.printed_tables.study import gains_of_kk24
+
+expect = written_for("kk24", globals())
 
 # %% [markdown]
 # ## What holds
@@ -56,10 +59,10 @@ from reproduction.studies.printed_tables.study import gains_of_kk24
 # paper says. From this explanation follows our rule of when focal loss helps ([](#ch-when-it-helps)).
 
 # %% tags=["remove-cell"]
-expect("FORMALLY PROVED", "kk24.prop1", "kk24.prop2", "kk24.prop3", "kk24.prop4", "kk24.prop4_bijection")
-expect("FORMALLY PROVED", "kk24.prop4_inverse_is_minimiser", "kk24.accuracy_unchanged")
-expect("REPRODUCED", "kk24.fig2_line", "kk24.focal_underconfident", "kk24.proper_part_calibrated")
-expect("REPRODUCED", "kk24.ce_overconfident", "kk24.focal_temperature_near_one")
+expect_verdict("FORMALLY PROVED", "kk24.prop1", "kk24.prop2", "kk24.prop3", "kk24.prop4", "kk24.prop4_bijection")
+expect_verdict("FORMALLY PROVED", "kk24.prop4_inverse_is_minimiser", "kk24.accuracy_unchanged")
+expect_verdict("REPRODUCED", "kk24.fig2_line", "kk24.focal_underconfident", "kk24.proper_part_calibrated")
+expect_verdict("REPRODUCED", "kk24.ce_overconfident", "kk24.focal_temperature_near_one")
 
 # %% [markdown]
 # ## What we corrected
@@ -74,12 +77,12 @@ mapped = np.exp(theory.focal_log_probs(np.log(q), gamma=1))
 mapped.max() - q.max()
 
 # %% tags=["remove-cell"]
-assert mapped.max() < q.max() - 0.01, "the text says that the map takes more than one point away"
-expect("REFUTED", "kk24.prop5", "kk24.prop4_inflection", "kk24.fig5_others_fall", "kk24.fig2_caption")
-expect("FORMALLY PROVED", "kk24.prop5_two_classes", "kk24.prop5_three_classes", "kk24.prop5_n_fails")
-expect("FORMALLY PROVED", "kk24.prop5_n_holds", "kk24.prop5_threshold")
-expect("NOT REPRODUCED", "kk24.fig5_caption", "kk24.fig2_error", "kk24.four_line", "kk24.four_error")
-expect("NOT REPRODUCED", "kk24.fig7_corners", "kk24.prop3_example_lower")
+expect(mapped.max() < q.max() - 0.01, "the text says that the map takes more than one point away")
+expect_verdict("REFUTED", "kk24.prop5", "kk24.prop4_inflection", "kk24.fig5_others_fall", "kk24.fig2_caption")
+expect_verdict("FORMALLY PROVED", "kk24.prop5_two_classes", "kk24.prop5_three_classes", "kk24.prop5_n_fails")
+expect_verdict("FORMALLY PROVED", "kk24.prop5_n_holds", "kk24.prop5_threshold")
+expect_verdict("NOT REPRODUCED", "kk24.fig5_caption", "kk24.fig2_error", "kk24.four_line", "kk24.four_error")
+expect_verdict("NOT REPRODUCED", "kk24.fig7_corners", "kk24.prop3_example_lower")
 
 # %% [markdown]
 # The proof takes a function for concave that is convex at first ([](#ch-confidence)). Confident predictions are safe:
@@ -107,14 +110,16 @@ expect("NOT REPRODUCED", "kk24.fig7_corners", "kk24.prop3_example_lower")
 # significantly so in all of Tiny-ImageNet and in one of CIFAR-10 ([](#ch-published)).
 
 # %% tags=["remove-cell"]
-expect("REPRODUCED", "kk24.raters_overfitted")
-expect("UNDECIDED", "kk24.table1_ece_every_loss_cifar100", "kk24.table1_ece_focal_losses_cifar100")
-expect("OUT OF REGIME", "kk24.table1_ece", "kk24.table1_ece_every_loss", "kk24.table1_ece_focal_losses_resnet18")
+expect_verdict("REPRODUCED", "kk24.raters_overfitted")
+expect_verdict("UNDECIDED", "kk24.table1_ece_every_loss_cifar100", "kk24.table1_ece_focal_losses_cifar100")
+expect_verdict(
+    "OUT OF REGIME", "kk24.table1_ece", "kk24.table1_ece_every_loss", "kk24.table1_ece_focal_losses_resnet18"
+)
 gains = gains_of_kk24(kk24_table1())
 sure = gains[(gains["difference"] < 0) & (gains["p_adjusted"] <= 0.05)]["dataset"].value_counts()
-assert (gains["difference"] < 0).all(), "the text says that every legible row has the lower ECE"
-assert sure["Tiny-ImageNet"] == (gains["dataset"] == "Tiny-ImageNet").sum(), "the text says: in all of Tiny-ImageNet"
-assert sure.drop("Tiny-ImageNet").to_dict() == {"CIFAR-10": 1}, "the text says: in one of CIFAR-10"
+expect((gains["difference"] < 0).all(), "the text says that every legible row has the lower ECE")
+expect(sure["Tiny-ImageNet"] == (gains["dataset"] == "Tiny-ImageNet").sum(), "the text says: in all of Tiny-ImageNet")
+expect(sure.drop("Tiny-ImageNet").to_dict() == {"CIFAR-10": 1}, "the text says: in one of CIFAR-10")
 
 # %% [markdown]
 # **How our experiments differ.** KK24 train ResNet-50 on a long schedule with five seeds. Our recorded runs have

@@ -42,9 +42,12 @@ import numpy as np
 from focal_lib import theory
 from reproduction import engine
 from reproduction.ledger.paper import claims_of_paper
-from reproduction.ledger.verdicts import expect
+from reproduction.ledger.verdicts import expect_verdict
 from reproduction.pages.differences import folded_differences
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
+
+expect = written_for("kn24", globals())
 
 # %% [markdown]
 # ## What can be said of the theory
@@ -59,10 +62,12 @@ unsure, sure = theory.logit_curvature_ratio(np.array([0.3, 0.9]), 2)
 unsure, sure
 
 # %% tags=["remove-cell"]
-assert sure < 1 < unsure, "the text says that focal loss is flatter for sure samples, not for unsure ones"
-expect("FORMALLY PROVED", "kn24.lemma1_reading", "kn24.fig1_coincide_corrected")
-expect("PROVED", "kn24.curvature_logit_high", "kn24.fig1_other_exponent", "kn24.flat_by_scaling")
-expect("UNCHECKABLE HERE", "kn24.theorem1", "kn24.theorem2", "kn24.lemma1", "kn24.fig1_coincide", "kn24.pac_bayes")
+expect(sure < 1 < unsure, "the text says that focal loss is flatter for sure samples, not for unsure ones")
+expect_verdict("FORMALLY PROVED", "kn24.lemma1_reading", "kn24.fig1_coincide_corrected")
+expect_verdict("PROVED", "kn24.curvature_logit_high", "kn24.fig1_other_exponent", "kn24.flat_by_scaling")
+expect_verdict(
+    "UNCHECKABLE HERE", "kn24.theorem1", "kn24.theorem2", "kn24.lemma1", "kn24.fig1_coincide", "kn24.pac_bayes"
+)
 
 # %% [markdown]
 # Late in training most samples are sure ones, so the paper's idea is plausible; a theorem about weights needs more.
@@ -82,8 +87,8 @@ expect("UNCHECKABLE HERE", "kn24.theorem1", "kn24.theorem2", "kn24.lemma1", "kn2
 # which the page does not say of the paper's networks either way.
 
 # %% tags=["remove-cell"]
-expect("OUT OF REGIME", "kn24.fig2", "kn24.fig2_ece", "kn24.fig3", "kn24.fig4")
-expect("NOT CONFIRMED", "kn24.fig4_after_scaling")
+expect_verdict("OUT OF REGIME", "kn24.fig2", "kn24.fig2_ece", "kn24.fig3", "kn24.fig4")
+expect_verdict("NOT CONFIRMED", "kn24.fig4_after_scaling")
 
 # %% [markdown]
 # **How our experiments differ.** In full, for the two studies on record and for the two grids at the paper's size,

@@ -45,9 +45,12 @@ import numpy as np
 from focal_lib import theory
 from reproduction import engine
 from reproduction.ledger.paper import claims_of_paper
-from reproduction.ledger.verdicts import expect
+from reproduction.ledger.verdicts import expect_verdict
 from reproduction.pages.differences import folded_differences
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
+
+expect = written_for("l25", globals())
 
 # %% [markdown]
 # ## What holds
@@ -61,8 +64,8 @@ from reproduction.pages.footer import foot
 # calibrated than focal loss, as in Appendix A.11 ([](#ch-simple)).
 
 # %% tags=["remove-cell"]
-expect("FORMALLY PROVED", "l25.order_preserving", "l25.focal_improper", "l25.a7", "l25.thm41_norm", "l25.bias")
-expect("REPRODUCED", "l25.fcl_overall_lower", "l25.errors_lowest", "l25.l2_lower", "l25.fig7_calibration")
+expect_verdict("FORMALLY PROVED", "l25.order_preserving", "l25.focal_improper", "l25.a7", "l25.thm41_norm", "l25.bias")
+expect_verdict("REPRODUCED", "l25.fcl_overall_lower", "l25.errors_lowest", "l25.l2_lower", "l25.fig7_calibration")
 
 # %% [markdown]
 # ## What we corrected
@@ -75,13 +78,13 @@ expect("REPRODUCED", "l25.fcl_overall_lower", "l25.errors_lowest", "l25.l2_lower
 theory.focal_calibration_minimiser(np.array([0.8, 0.2]), 2.0, 1.0)
 
 # %% tags=["remove-cell"]
-assert theory.focal_calibration_minimiser(np.array([0.8, 0.2]), 2.0, 1.0)[0] < 0.79, "the text says: less than p"
-expect("REFUTED", "l25.a3", "l25.thm45", "l25.a8_zero")
-expect("FORMALLY PROVED", "l25.a8_reading", "l25.thm45_corrected", "l25.a8_cross_entropy")
-expect("UNCHECKABLE HERE", "l25.a8", "l25.thm41", "l25.a6", "l25.a9")
-expect("PROVED", "l25.proper_after_map", "l25.thm41_top")
-expect("NOT REPRODUCED", "l25.auroc_highest", "l25.fig7_sharp")
-expect("CONFIRMED", "l25.table5_row_twice", "l25.newsgroups_moved")
+expect(theory.focal_calibration_minimiser(np.array([0.8, 0.2]), 2.0, 1.0)[0] < 0.79, "the text says: less than p")
+expect_verdict("REFUTED", "l25.a3", "l25.thm45", "l25.a8_zero")
+expect_verdict("FORMALLY PROVED", "l25.a8_reading", "l25.thm45_corrected", "l25.a8_cross_entropy")
+expect_verdict("UNCHECKABLE HERE", "l25.a8", "l25.thm41", "l25.a6", "l25.a9")
+expect_verdict("PROVED", "l25.proper_after_map", "l25.thm41_top")
+expect_verdict("NOT REPRODUCED", "l25.auroc_highest", "l25.fig7_sharp")
+expect_verdict("CONFIRMED", "l25.table5_row_twice", "l25.newsgroups_moved")
 
 # %% [markdown]
 # The error is small and can be repaired: like focal loss, FCL is proper after a map, another one. The theorem that FCL
@@ -105,9 +108,11 @@ expect("CONFIRMED", "l25.table5_row_twice", "l25.newsgroups_moved")
 # Chest X-rays we did not have ([](#ch-looks) asks the question of garments).
 
 # %% tags=["remove-cell"]
-expect("OUT OF REGIME", "l25.cifar10_cross_entropy", "l25.fcl_lower_here", "l25.text_fcl_before", "l25.lambda_best")
-expect("OUT OF REGIME", "l25.fcl_other_shifts", "l25.fcl_cifar")
-expect("UNCHECKABLE HERE", "l25.chexnet", "l25.state_of_the_art")
+expect_verdict(
+    "OUT OF REGIME", "l25.cifar10_cross_entropy", "l25.fcl_lower_here", "l25.text_fcl_before", "l25.lambda_best"
+)
+expect_verdict("OUT OF REGIME", "l25.fcl_other_shifts", "l25.fcl_cifar")
+expect_verdict("UNCHECKABLE HERE", "l25.chexnet", "l25.state_of_the_art")
 
 # %% [markdown]
 # **How our experiments differ.** L25 train four kinds of large networks on images and one on texts. Each of our studies

@@ -50,6 +50,7 @@ import pandas as pd
 
 from focal_lib.plots.style import use_style
 from reproduction.ledger import claims_of, show
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import panel_figure, point_figure
@@ -77,6 +78,7 @@ small = table[table["model"] == "small-cnn"]
 if gamma not in set(small["gamma"]) - {0}:
     raise ValueError(f"gamma must be one of {sorted(set(small['gamma']) - {0})}. Got {gamma:g}.")
 cause_contrasts, calibration_contrasts = plan.cause_contrasts(), plan.calibration_contrasts()
+expect = written_for("landscape", globals())
 
 # %% [markdown]
 # ## What was run
@@ -140,10 +142,12 @@ show("kn24.fig2", "kn24.fig2_ends")
 
 # %% tags=["remove-cell"]
 of_cnn = others[others["network"] == "small-cnn"]
-assert (of_cnn["difference"] < 0).all(), "the text says that every step of the small CNN falls"
-assert of_cnn["significant"].tolist() == [True, True, False, False, False], "the text says: the first two significantly"
-assert not others[others["network"] != "small-cnn"]["significant"].any(), "the text says: no step of the others"
-assert ends["network"][ends["significant"]].tolist() == ["small-cnn"], "the text says: between the ends the CNN alone"
+expect((of_cnn["difference"] < 0).all(), "the text says that every step of the small CNN falls")
+expect(
+    of_cnn["significant"].tolist() == [True, True, False, False, False], "the text says: the first two significantly"
+)
+expect(not others[others["network"] != "small-cnn"]["significant"].any(), "the text says: no step of the others")
+expect(ends["network"][ends["significant"]].tolist() == ["small-cnn"], "the text says: between the ends the CNN alone")
 
 # %% [markdown]
 # ## Against the calibration error
@@ -177,12 +181,12 @@ note("landscape", largest=gammas[-1], vit_middle=MIDDLE)
 note("landscape", vit_change=late.difference)
 
 # %% tags=["remove-cell"]
-assert own["small-cnn"] > 0.99, "the text says that ECE and trace rank alike for the small CNN"
-assert own.drop("small-cnn").abs().max() < 0.3, "the text says that they hardly do for the others"
-assert ce["mlp"] < -0.5, "the text says: the other way round for the MLP"
-assert ce.drop("mlp").abs().max() < 0.1, "the text says: no such relation"
-assert late.low > 0, "the text says that the transformer's ECE rises"
-assert late.p_adjusted <= 0.05, "the text says: significantly"
+expect(own["small-cnn"] > 0.99, "the text says that ECE and trace rank alike for the small CNN")
+expect(own.drop("small-cnn").abs().max() < 0.3, "the text says that they hardly do for the others")
+expect(ce["mlp"] < -0.5, "the text says: the other way round for the MLP")
+expect(ce.drop("mlp").abs().max() < 0.1, "the text says: no such relation")
+expect(late.low > 0, "the text says that the transformer's ECE rises")
+expect(late.p_adjusted <= 0.05, "the text says: significantly")
 
 # %% [markdown]
 # Over $\gamma$, ECE and the trace of the loss trained with rank alike for the small CNN, and hardly for the others.
@@ -255,12 +259,12 @@ captioned(at, f"Focal loss with gamma = {MIDDLE:g} over cross-entropy, geometric
 note("landscape", middle=MIDDLE)
 
 # %% tags=["remove-cell"]
-assert (at["spread"] > 2).all(), "the text says that the probabilities are more spread everywhere"
-assert (at["sensitivity"] < 0.55).all(), "the text says that the logits depend less on the weights"
-assert at["loss"].xs("train", level="split")[["small-cnn", "mlp"]].max() < 0.06, (
-    "the text says that this factor is small"
+expect((at["spread"] > 2).all(), "the text says that the probabilities are more spread everywhere")
+expect((at["sensitivity"] < 0.55).all(), "the text says that the logits depend less on the weights")
+expect(
+    at["loss"].xs("train", level="split")[["small-cnn", "mlp"]].max() < 0.06, "the text says that this factor is small"
 )
-assert (at["weights"] < 1).all(), "the text says that the weights are smaller"
+expect((at["weights"] < 1).all(), "the text says that the weights are smaller")
 
 # %% [markdown]
 # With $\gamma =$ {glue:text}`landscape-middle:g` the three pull apart. Probabilities are more spread, by more than
@@ -299,10 +303,14 @@ note("landscape", runs=len(small[["loss", "seed"]].drop_duplicates()), gamma=gam
 # %% tags=["remove-cell"]
 found = causes.set_index(["metric", "network"])[["low", "high"]]
 validation, train = found.loc["log trace ce validation"], found.loc["log trace ce train"]
-assert validation["high"]["small-cnn"] < 0 < validation["low"]["mlp"], "the text says: the CNN flatter, the MLP steeper"
-assert (train["low"][["small-cnn", "mlp"]] > np.log(7)).all(), "the text says: both far steeper on training images"
-assert max(part["low"]["small-vit"] for part in (validation, train)) < 0, "the text says: the transformer is undecided"
-assert min(part["high"]["small-vit"] for part in (validation, train)) > 0, "the text says: the transformer is undecided"
+expect(
+    validation["high"]["small-cnn"] < 0 < validation["low"]["mlp"], "the text says: the CNN flatter, the MLP steeper"
+)
+expect((train["low"][["small-cnn", "mlp"]] > np.log(7)).all(), "the text says: both far steeper on training images")
+expect(max(part["low"]["small-vit"] for part in (validation, train)) < 0, "the text says: the transformer is undecided")
+expect(
+    min(part["high"]["small-vit"] for part in (validation, train)) > 0, "the text says: the transformer is undecided"
+)
 
 # %% [markdown]
 # The largest change of a probability is {glue:text}`landscape-moved:.0e`, by rounding in float32. So no value of the

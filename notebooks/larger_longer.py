@@ -47,6 +47,7 @@ from reproduction import engine
 from reproduction.engine.contrasts import Setting
 from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import folded_differences
+from reproduction.pages.expected import written_for
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -72,6 +73,7 @@ from reproduction.studies.shared.written_contrasts import (
 )
 
 use_style()
+expect = written_for("larger_longer", globals())
 
 # %% [markdown]
 # ## Right at one moment
@@ -99,15 +101,16 @@ first_drop, last = runs[3].spec.training.drops[0], runs[3].spec.training.epochs
 explore("epochs", **pair_by_epoch(runs.values(), "focal 3"))
 
 # %% tags=["remove-cell"]
-assert (gaps["cross-entropy"].loc[5:] > 0).all(), "the text says: nearly from the start"
-assert (gaps["focal 3"].loc[:first_drop] < 0).all(), "the text says that it starts far from sure enough"
-assert 0 < gaps["focal 3"][last] < gaps["cross-entropy"][last], "the text says that it ends overconfident by less"
+expect((gaps["cross-entropy"].loc[5:] > 0).all(), "the text says: nearly from the start")
+expect((gaps["focal 3"].loc[:first_drop] < 0).all(), "the text says that it starts far from sure enough")
+expect(0 < gaps["focal 3"][last] < gaps["cross-entropy"][last], "the text says that it ends overconfident by less")
 met = int(gaps["focal 3"].abs().loc[first_drop:].idxmin())
-assert (gaps.iloc[-10:].mean() > gaps.loc[first_drop + 1 : first_drop + 10].mean()).all(), (
-    "the text says that both grow surer after the first fall"
+expect(
+    (gaps.iloc[-10:].mean() > gaps.loc[first_drop + 1 : first_drop + 10].mean()).all(),
+    "the text says that both grow surer after the first fall",
 )
 errors = course.pivot(index="epoch", columns="loss", values="error").loc[first_drop + 10 :]
-assert errors.iloc[0].sub(errors.iloc[-1]).between(0, 0.02).all(), "the text says that accuracy rises slowly"
+expect(errors.iloc[0].sub(errors.iloc[-1]).between(0, 0.02).all(), "the text says that accuracy rises slowly")
 note("larger", met=met, fall=first_drop, epochs=last)
 
 # %% [markdown]
@@ -137,10 +140,10 @@ captioned(rule, "The rule while it trains, in percentage points (ECE: 15 bins of
 
 # %% tags=["remove-cell"]
 wrong = (rule["D"] < rule["2 G"]) != (rule.iloc[:, 2] < 0)
-assert wrong.sum() == 1, "the text says: wrong once"
-assert (rule["D"] - rule["2 G"]).abs().idxmin() == rule.index[wrong][0], "and where the two are closest"
-assert rule["D"].is_monotonic_decreasing, "the text says that less and less is taken away"
-assert rule["2 G"].iloc[-1] > rule["2 G"].iloc[0], "and that there is more to take"
+expect(wrong.sum() == 1, "the text says: wrong once")
+expect((rule["D"] - rule["2 G"]).abs().idxmin() == rule.index[wrong][0], "and where the two are closest")
+expect(rule["D"].is_monotonic_decreasing, "the text says that less and less is taken away")
+expect(rule["2 G"].iloc[-1] > rule["2 G"].iloc[0], "and that there is more to take")
 
 # %% [markdown]
 # Less and less is taken away, and in the end there is more to take. A network that is nearly sure of most images leaves
@@ -170,13 +173,13 @@ epoch_panels(panels, marks=runs[3].spec.training.drops, zero=["confidence minus 
 
 # %% tags=["remove-cell"]
 before, after_t = written[written["primary"]].iloc[0], written[~written["primary"]].iloc[0]
-assert before["significant"], "the text says that the order is M20's"
-assert before["difference"] < 0, "the text says that the order is M20's"
-assert not after_t["significant"], "the text says that no difference was found"
+expect(before["significant"], "the text says that the order is M20's")
+expect(before["difference"] < 0, "the text says that the order is M20's")
+expect(not after_t["significant"], "the text says that no difference was found")
 ahead = lower_from(tests, "width", "focal 3", "cross-entropy")
-assert first_drop < ahead < first_drop + 10, "the caption says: soon after"
+expect(first_drop < ahead < first_drop + 10, "the caption says: soon after")
 error = interval_of(paired_by_seed(table, "error", Setting(("focal 3",)), Setting(("cross-entropy",))), "error")
-assert error.low > 0, "the text says that the error is higher"
+expect(error.low > 0, "the text says that the error is higher")
 printed = mean_difference("M20", "cifar10", "ece", "pre", "focal 3", "cross-entropy", -1)
 note("larger", by=before["difference"], printed=printed.size, error=error.estimate)
 note("larger", smallest=after_t["smallest"])
@@ -209,9 +212,9 @@ epoch_panels(apart, columns=3, marks=runs[3].spec.training.drops)
 # %% tags=["remove-cell"]
 at = course.groupby(["loss", "epoch"])[["nll", "nll_right", "nll_wrong", "ece", "weight_norm"]].mean()
 start, end = (at.xs(epoch, level="epoch") for epoch in (first_drop + 1, last))
-assert (end > start).loc["cross-entropy", ["nll", "nll_wrong", "ece"]].all(), "the text says: as M20"
-assert (end < start).loc["cross-entropy", "nll_right"], "the text says: as M20"
-assert end["nll_wrong"]["focal 3"] < end["nll_wrong"]["cross-entropy"], "the text says that they cost less"
+expect((end > start).loc["cross-entropy", ["nll", "nll_wrong", "ece"]].all(), "the text says: as M20")
+expect((end < start).loc["cross-entropy", "nll_right"], "the text says: as M20")
+expect(end["nll_wrong"]["focal 3"] < end["nll_wrong"]["cross-entropy"], "the text says that they cost less")
 note("larger", start=start["nll_wrong"]["cross-entropy"], end=end["nll_wrong"]["cross-entropy"])
 
 # %% [markdown]
@@ -239,9 +242,9 @@ captioned(
 # %% tags=["remove-cell"]
 lead = side_by_side["ECE (%)"].unstack().T
 lead = lead["focal 3"] - lead["cross-entropy"]
-assert lead["small network, longer"] < 0 < lead["small network"] < lead["ResNet-18"], "the text says so"
+expect(lead["small network, longer"] < 0 < lead["small network"] < lead["ResNet-18"], "the text says so")
 scaled = side_by_side["T by ECE"].unstack()
-assert (scaled["small network, longer"] > scaled["small network"]).all(), "the text says that both want a higher T"
+expect((scaled["small network, longer"] > scaled["small network"]).all(), "the text says that both want a higher T")
 note("larger", few=read_planned(small)[0].training.epochs)
 
 # %% [markdown]
@@ -267,9 +270,9 @@ captioned(of_larger[["error (%)", "adaptive ECE (%)"]], caption)
 
 # %% tags=["remove-cell"]
 of_pre = read_whole_seeds(larger).query("method == 'none' and metric == 'adaptive-ece'").groupby("loss")["value"].mean()
-assert of_pre.idxmin() == "focal 1", "the text says that gamma 1 suits it"
+expect(of_pre.idxmin() == "focal 1", "the text says that gamma 1 suits it")
 by_gamma = of_pre[[f"focal {gamma}" for gamma in (1, 2, 3, 5, 7)]]
-assert by_gamma.is_monotonic_increasing, "the text says that more gamma is worse"
+expect(by_gamma.is_monotonic_increasing, "the text says that more gamma is worse")
 
 # %% [markdown]
 # Every larger $\gamma$ is worse as trained. This comparison was not preregistered.
@@ -295,7 +298,7 @@ of_ce = course[course["loss"] == "cross-entropy"].set_index("epoch")[["ece", "er
 lowest = of_ce.idxmin()
 stop_error, least = 100 * of_ce["error"][lowest["ece"]], 100 * of_ce["error"].min()
 note("larger", stop=int(lowest["ece"]), stop_error=stop_error, least=least)
-assert stop_error > least + 2, "the solution says that it costs accuracy"
+expect(stop_error > least + 2, "the solution says that it costs accuracy")
 
 # %% [markdown]
 # ```{solution} ex-larger-stop

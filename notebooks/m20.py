@@ -46,9 +46,12 @@ import numpy as np
 from focal_lib import theory
 from reproduction import engine
 from reproduction.ledger.paper import claims_of_paper
-from reproduction.ledger.verdicts import expect, records
+from reproduction.ledger.verdicts import expect_verdict, records
 from reproduction.pages.differences import folded_differences
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
+
+expect = written_for("m20", globals())
 
 # %% [markdown]
 # ## What holds
@@ -61,12 +64,14 @@ gamma = theory.lambert_gamma(0.25)
 gamma, np.exp(theory.log_gain(0.25, gamma))
 
 # %% tags=["remove-cell"]
-assert abs(theory.log_gain(0.25, gamma)) < 1e-9, "the text says that g is 1 there"
-expect("FORMALLY PROVED", "m20.prop1", "m20.g_unimodal", "m20.threshold", "m20.prop2_inequality", "m20.app_h")
-expect("FORMALLY PROVED", "m20.policy_regularise", "m20.app_h_below_one", "m20.entropy_binary")
-expect("REPRODUCED", "m20.flsd_broadly_lowest", "m20.almost_all_cases", "m20.similar_accuracy", "m20.best_of_all")
-expect("REPRODUCED", "m20.cifar10_before_long", "m20.gains_faster", "m20.linear_norm", "m20.linear_logits")
-expect("REPRODUCED", "m20.linear_direction")
+expect(abs(theory.log_gain(0.25, gamma)) < 1e-9, "the text says that g is 1 there")
+expect_verdict("FORMALLY PROVED", "m20.prop1", "m20.g_unimodal", "m20.threshold", "m20.prop2_inequality", "m20.app_h")
+expect_verdict("FORMALLY PROVED", "m20.policy_regularise", "m20.app_h_below_one", "m20.entropy_binary")
+expect_verdict(
+    "REPRODUCED", "m20.flsd_broadly_lowest", "m20.almost_all_cases", "m20.similar_accuracy", "m20.best_of_all"
+)
+expect_verdict("REPRODUCED", "m20.cifar10_before_long", "m20.gains_faster", "m20.linear_norm", "m20.linear_logits")
+expect_verdict("REPRODUCED", "m20.linear_direction")
 
 # %% [markdown]
 # The entropy bound of Appendix H holds for every $\gamma \ge 0$, which is more than the paper proves. For two classes
@@ -100,11 +105,11 @@ expect("REPRODUCED", "m20.linear_direction")
 # samples, so these are ours. The second sentence is about networks; it is our reading that asks it of this model.
 
 # %% tags=["remove-cell"]
-expect("REFUTED", "m20.nll_local_optimum")
-expect("CONDITIONAL", "m20.prop1_iff", "m20.g_slope_decreasing", "m20.prop2_equality", "m20.principal_branch")
-expect("NOT REPRODUCED", "m20.schedule_532_after", "m20.temperatures_other_focal")
-expect("NOT REPRODUCED", "m20.linear_high_confidence", "m20.linear_calibration")
-expect("REPRODUCED", "m20.schedule_532_before")
+expect_verdict("REFUTED", "m20.nll_local_optimum")
+expect_verdict("CONDITIONAL", "m20.prop1_iff", "m20.g_slope_decreasing", "m20.prop2_equality", "m20.principal_branch")
+expect_verdict("NOT REPRODUCED", "m20.schedule_532_after", "m20.temperatures_other_focal")
+expect_verdict("NOT REPRODUCED", "m20.linear_high_confidence", "m20.linear_calibration")
+expect_verdict("REPRODUCED", "m20.schedule_532_before")
 
 # %% [markdown]
 # ## Out of regime
@@ -117,12 +122,14 @@ expect("REPRODUCED", "m20.schedule_532_before")
 # neither for the paper nor against it.
 
 # %% tags=["remove-cell"]
-expect("OUT OF REGIME", "m20.cifar10_before", "m20.cifar10_before_resnet18", "m20.text_before", "m20.fig1_ece")
-expect("OUT OF REGIME", "m20.weight_norm_late", "m20.fig3_entropy_wrong")
-expect("CONFIRMED", "m20.longer_training_favours_focal")
+expect_verdict("OUT OF REGIME", "m20.cifar10_before", "m20.cifar10_before_resnet18", "m20.text_before", "m20.fig1_ece")
+expect_verdict("OUT OF REGIME", "m20.weight_norm_late", "m20.fig3_entropy_wrong")
+expect_verdict("CONFIRMED", "m20.longer_training_favours_focal")
 short = records()["m20.cifar10_before_long"].instead
-assert "after 16 epochs with another schedule +" in short, "the text says that gamma 3 is worse after a short schedule"
-assert "in ResNet-18 +" in short, "the text says so of ResNet-18, too"
+expect_verdict(
+    "after 16 epochs with another schedule +" in short, "the text says that gamma 3 is worse after a short schedule"
+)
+expect_verdict("in ResNet-18 +" in short, "the text says so of ResNet-18, too")
 
 # %% [markdown]
 # **How our experiments differ.** M20 train ResNets, a Wide ResNet and DenseNet on all of CIFAR for long, once each. Our

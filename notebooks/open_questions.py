@@ -63,6 +63,7 @@ from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import differences
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import interval_figure, panel_figure, point_figure
@@ -102,6 +103,7 @@ from reproduction.studies.shared.written_contrasts import evaluate_contrasts, fo
 
 use_style()
 trained = engine.load_runs(grid, runs)
+expect = written_for("open_questions", globals())
 
 # %% [markdown]
 # ## Why is the best temperature a line in the calibration gamma?
@@ -179,7 +181,7 @@ captioned(counts, "Records that keep logits: runs planned, recorded and searched
 
 # %% tags=["remove-input"]
 note("questions", records=counts["record"].nunique())
-assert (counts[["recorded", "searched"]].sum() == counts["planned"].sum()).all(), "the text says that all are there"
+expect((counts[["recorded", "searched"]].sum() == counts["planned"].sum()).all(), "the text says that all are there")
 
 # %% [markdown]
 # All planned runs of these records are there. Other records of the book are tables that keep no logits, and without
@@ -245,10 +247,10 @@ of_ce = negative[negative["loss"] == "cross-entropy"][["networks", "negative"]].
 others = negative[(negative["loss"] != "cross-entropy") & (negative["negative"] > 0)]
 note("questions", all=sums["networks"], negative=sums["negative"], at_end=sums["at_end"])
 note("questions", lowest=GAMMAS[0], ce=of_ce["networks"], ce_negative=of_ce["negative"])
-assert not others["loss"].str.contains("focal|flsd|fcl").any(), "the text says: of no focal loss"
-assert set(gained.loc[gained["low"] > 0, "model"]) == {"mlp"}, "the text says that it helps the MLP alone"
-assert not (gained["high"] < 0).any(), "the text says that it harms none"
-assert gained["test"].max() < 0.005, "the text says that it gains little"
+expect(not others["loss"].str.contains("focal|flsd|fcl").any(), "the text says: of no focal loss")
+expect(set(gained.loc[gained["low"] > 0, "model"]) == {"mlp"}, "the text says that it helps the MLP alone")
+expect(not (gained["high"] < 0).any(), "the text says that it harms none")
+expect(gained["test"].max() < 0.005, "the text says that it gains little")
 
 # %% [markdown]
 # It is negative for {glue:text}`questions-negative` of {glue:text}`questions-all` networks, and for none that was
@@ -368,13 +370,15 @@ captioned(gaps, caption).format("{:+.4f}")
 # %% tags=["remove-cell"]
 primary, rivals = asked[asked["primary"]].iloc[0], asked[~asked["primary"] & (asked["metric"] == "nll")]
 worse = small[small["significant"] & (small["metric"] == "nll") & (small["difference"] > 0)]["name"]
-assert primary["high"] < 0, "the text says that it is significantly lower"
-assert len(rivals) == 5, "the text says: five scalings"
-assert not rivals["significant"].any(), "the text says that none of them differs significantly"
-assert set(worse) == {"NLL against matrix scaling", "NLL against structured matrix scaling"}, "the text names these two"
+expect(primary["high"] < 0, "the text says that it is significantly lower")
+expect(len(rivals) == 5, "the text says: five scalings")
+expect(not rivals["significant"].any(), "the text says that none of them differs significantly")
+expect(
+    set(worse) == {"NLL against matrix scaling", "NLL against structured matrix scaling"}, "the text names these two"
+)
 note("questions", primary=primary["difference"], primary_low=primary["low"], primary_high=primary["high"])
-assert by_loss["temperature"].idxmin() == "focal 7", "the text says that the difference grows with gamma"
-assert by_loss.loc[["cross-entropy", "focal 1", "focal 2"], "temperature"].abs().max() < 0.001, "and begins small"
+expect(by_loss["temperature"].idxmin() == "focal 7", "the text says that the difference grows with gamma")
+expect(by_loss.loc[["cross-entropy", "focal 1", "focal 2"], "temperature"].abs().max() < 0.001, "and begins small")
 note("questions", left_out=", ".join(map(in_words, LEFT_OUT)))
 
 # %% [markdown]
@@ -422,7 +426,7 @@ shown = compared.drop(columns="significant").rename(columns={"p_adjusted": "p, c
 captioned(shown, caption, index=False)
 
 # %% tags=["remove-cell"]
-assert not compared["significant"].any(), "the text says that nothing is significant"
+expect(not compared["significant"].any(), "the text says that nothing is significant")
 note("questions", validation=len(trained[0].validation.labels))
 
 # %% [markdown]
@@ -470,15 +474,15 @@ format_contrasts(named, caption, precision=4)
 note("questions", gamma=gamma, nearest_low=by_network["nearest"].min(), nearest_high=by_network["nearest"].max())
 note("questions", lowered=100 * by_network["lowered"].max())
 note("questions", factor_least=by_network["factor"].min(), factor_most=by_network["factor"].max())
-assert by_network.loc[by_network["lowered"].idxmax(), "dataset"] == "cifar100", "the text says so"
+expect(by_network.loc[by_network["lowered"].idxmax(), "dataset"] == "cifar100", "the text says so")
 
 # %% tags=["remove-cell"]
 of_ece, of_nll = (named[named["metric"] == metric] for metric in ("adaptive-ece", "nll"))
-assert of_ece["significant"].all(), "the text says that the ECE is significantly lower on all three"
-assert (of_ece["difference"] < 0).all(), "the text says: lower"
-assert len(of_ece) == 3, "the text says: three architectures"
-assert not of_nll["significant"].any(), "the text says that the log-loss is not"
-assert (by_network["nearest"] < 1).all(), "the text says: below 1"
+expect(of_ece["significant"].all(), "the text says that the ECE is significantly lower on all three")
+expect((of_ece["difference"] < 0).all(), "the text says: lower")
+expect(len(of_ece) == 3, "the text says: three architectures")
+expect(not of_nll["significant"].any(), "the text says that the log-loss is not")
+expect((by_network["nearest"] < 1).all(), "the text says: below 1")
 note("questions", new_ece_least=-of_ece["difference"].max(), new_ece_most=-of_ece["difference"].min())
 note("questions", few=load_recorded(kept[0])[0].spec.n_train)
 
@@ -533,7 +537,7 @@ panel_figure(of_cifar, r"$\gamma$ of the calibration map", "best temperature")
 
 # %% tags=["remove-cell"]
 straightest = [straightness(small_gammas, best)[0] for found in of_cifar.values() for _, best, _ in found.values()]
-assert min(straightest) > 0.9, "the text says that they are nearly straight"
+expect(min(straightest) > 0.9, "the text says that they are nearly straight")
 searches = by_ece.pivot(index=["loss", "seed"], columns="search", values="value")
 given_up = 100 * (searches["line"] - searches["grid"])
 note("questions", line_mean=given_up.mean(), line_most=given_up.max(), r2=min(straightest))

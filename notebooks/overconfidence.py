@@ -43,6 +43,7 @@ from focal_lib.plots.reliability import reliability_diagrams
 from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.ledger import claims_of, show
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
@@ -52,6 +53,7 @@ loaded = {run.spec.seed: run for run in engine.load_runs(grid, runs) if run.spec
 if seed not in loaded:
     raise ValueError(f"seed must be one of the grid's, {', '.join(map(str, loaded))}. Got {seed}.")
 run = loaded[seed]
+expect = written_for("overconfidence", globals())
 
 # %% tags=["remove-input"]
 note("over", n_train=run.spec.n_train, epochs=run.spec.training.epochs, count=len(loaded))
@@ -142,12 +144,12 @@ of_seed = list(loaded).index(seed)
 note("over", repaired=100 * (1 - after[of_seed] / before[of_seed]), gap=100 * float(sure.max(-1).mean() - right.mean()))
 
 # %% tags=["remove-cell"]
-assert right[surest].mean() < 0.9 < sure.max(-1)[surest].mean(), "'nearly certain, and more than one in ten is wrong'"
-assert probs["train"][0].max(-1).mean() - metrics.accuracy(*probs["train"]) < 0.01, "'honest on its training data'"
-assert sure.max(-1).mean() - right.mean() > 0.02, "'on new data it is too high'"
-assert after[of_seed] < before[of_seed] / 2, "'one temperature repairs most of that'"
-assert min(temperatures) > 1, "'every seed needs a T above 1'"
-assert max(after) < min(before), "'the worst seed after scaling is better than the best before'"
+expect(right[surest].mean() < 0.9 < sure.max(-1)[surest].mean(), "'nearly certain, and more than one in ten is wrong'")
+expect(probs["train"][0].max(-1).mean() - metrics.accuracy(*probs["train"]) < 0.01, "'honest on its training data'")
+expect(sure.max(-1).mean() - right.mean() > 0.02, "'on new data it is too high'")
+expect(after[of_seed] < before[of_seed] / 2, "'one temperature repairs most of that'")
+expect(min(temperatures) > 1, "'every seed needs a T above 1'")
+expect(max(after) < min(before), "'the worst seed after scaling is better than the best before'")
 
 # %% [markdown]
 # It is not this one network. Every one of the {glue:text}`over-count` seeds needs a $T$ above 1, between

@@ -52,6 +52,7 @@ from reproduction import engine
 from reproduction.ledger import claims_of, find, show
 from reproduction.pages.blocks import fold
 from reproduction.pages.differences import differences, folded_differences
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import interval_figure, point_figure
@@ -84,6 +85,7 @@ from reproduction.studies.shared.written_contrasts import (
 )
 
 use_style()
+expect = written_for("table1", globals())
 
 # %% [markdown]
 # ## What was run
@@ -154,15 +156,15 @@ captioned(form, "After a temperature chosen by it; if calibrated: labels drawn f
 # %% tags=["remove-cell"]
 clear = both[both["significant"].astype(bool)].set_index("loss")
 lower, higher = (set(clear.index[side]) for side in (clear["difference"] < 0, clear["difference"] > 0))
-assert set(clear["when"]) == {"as trained"}, "the text says that no loss differs after a temperature"
-assert lower == {"focal 1"}, "the text says that gamma 1 is better as trained"
-assert higher == {"focal 3", "focal 5", "focal 7", "flsd-53"}, "the text names those that are worse as trained"
+expect(set(clear["when"]) == {"as trained"}, "the text says that no loss differs after a temperature")
+expect(lower == {"focal 1"}, "the text says that gamma 1 is better as trained")
+expect(higher == {"focal 3", "focal 5", "focal 7", "flsd-53"}, "the text names those that are worse as trained")
 in_nll = of_main.query("method == 'temperature' and metric == objective == 'nll'").groupby("loss")["value"].mean()
 in_error = of_main.query("method == 'none' and metric == 'error'").groupby("loss")["value"].mean()
-assert in_nll.idxmin() == in_error.idxmin() == "cross-entropy", "the text says that cross-entropy is best in both"
+expect(in_nll.idxmin() == in_error.idxmin() == "cross-entropy", "the text says that cross-entropy is best in both")
 of_error = correct_together(minus_ce.query("metric == 'error' and method == 'none'"))
-assert of_error["significant"].all(), "the text says that every focal loss has a higher error"
-assert (of_error["difference"] > 0).all(), "the text says: higher"
+expect(of_error["significant"].all(), "the text says that every focal loss has a higher error")
+expect((of_error["difference"] > 0).all(), "the text says: higher")
 note("table1", error_ce=in_error["cross-entropy"], error_most=in_error.max())
 after = both[both["when"] == "scaled"]
 tested = calibration_p_values(trained, scaled)["value"]
@@ -198,8 +200,8 @@ point_figure(over_gamma, r"$\gamma$ of training", "confidence minus accuracy, po
 # %% tags=["remove-cell"]
 in_training, as_trained, mapped = (100 * by.mean() for by in gaps.values())
 step = as_trained - in_training
-assert step.max() - step.min() < 1, "the caption says that it rises by about the same"
-assert (mapped.drop(0) > mapped[0]).all(), "the caption says: slightly more"
+expect(step.max() - step.min() < 1, "the caption says that it rises by about the same")
+expect((mapped.drop(0) > mapped[0]).all(), "the caption says: slightly more")
 note("table1", step_low=step.min(), step_high=step.max(), ce_gap=mapped[0], mapped_high=mapped.max())
 
 # %% [markdown]
@@ -225,7 +227,7 @@ captioned(by_steps.rename(index=in_words), caption, precision=2)
 # %% tags=["remove-cell"]
 seen = by_steps["ECE (%)"].unstack("steps")
 lead = seen.loc["focal 3"] - seen.loc["cross-entropy"]
-assert 0 < lead["sum, clipped"] < lead["mean"], "the text says that the lead shrinks and stays"
+expect(0 < lead["sum, clipped"] < lead["mean"], "the text says that the lead shrinks and stays")
 note("table1", lead_mean=lead["mean"], lead_sum=lead["sum, clipped"])
 
 # %% [markdown]
@@ -254,7 +256,7 @@ HTML(fold("All comparisons of small and large runs", as_html(table)))
 
 # %% tags=["remove-cell"]
 against = suggested[suggested["found"] == "contradicted"]
-assert len(against) == 2, "the text says that the comparisons as trained are contradicted"
+expect(len(against) == 2, "the text says that the comparisons as trained are contradicted")
 ends = [run for run in load_whole_seeds(recorded_small) if run.spec.is_cross_entropy]
 note("table1", small_gap=100 * final_gaps(ends, "test")["gap"].mean())
 
@@ -327,10 +329,10 @@ note(
     gain_verdict=str(judged.verdict),
     gain_printed=judged.evidence.found.printed,
 )
-assert row["low"] < 0 < row["high"], "the text says that it may be 0"
-assert str(verdict_with_all_losses(recorded)) == "UNDECIDED", "the text says so"
-assert not gains["significant"].any(), "the text says that none is significant"
-assert ((by_eces["low"] < 0) & (by_eces["high"] > 0)).all(), "the text says: by every ECE"
+expect(row["low"] < 0 < row["high"], "the text says that it may be 0")
+expect(str(verdict_with_all_losses(recorded)) == "UNDECIDED", "the text says so")
+expect(not gains["significant"].any(), "the text says that none is significant")
+expect(((by_eces["low"] < 0) & (by_eces["high"] > 0)).all(), "the text says: by every ECE")
 
 # %% [markdown]
 # KK24 ask first whether focal temperature scaling helps networks trained with focal losses. On average over these, the
@@ -354,7 +356,7 @@ ends = ends.join(over_seeds.set_index("loss")[["low", "high"]], rsuffix="_seeds"
 
 # %% tags=["remove-cell"]
 wider = (ends["high"] - ends["low"]) / (ends["high_seeds"] - ends["low_seeds"])
-assert (wider > 2).sum() == 1, "the text says: one"
+expect((wider > 2).sum() == 1, "the text says: one")
 
 # %% tags=["hide-input"]
 heads = ["difference", "95 % over seeds and images: from", "to", "95 % over seeds alone: from", "to "]
@@ -407,13 +409,13 @@ HTML(fold("What was preregistered, and the printed numbers beside ours", "\n".jo
 
 # %% tags=["remove-cell"]
 named = found_many.set_index("name")
-assert named.loc["FLSD-53 before", "significant"], "the text says that it is significant"
-assert named.loc["FLSD-53 before", "difference"] < 0, "the text says that FLSD-53 is better"
-assert not named.loc["focal 3 before", "significant"], "the text says that gamma 3 is not"
+expect(named.loc["FLSD-53 before", "significant"], "the text says that it is significant")
+expect(named.loc["FLSD-53 before", "difference"] < 0, "the text says that FLSD-53 is better")
+expect(not named.loc["focal 3 before", "significant"], "the text says that gamma 3 is not")
 by_others = compare_eces(many, [one for one in asked_many if one.name == "FLSD-53 before"])
-assert (by_others.loc[~by_others["own"].astype(bool), "high"] > 0).all(), "the text says: with no other ECE"
+expect((by_others.loc[~by_others["own"].astype(bool), "high"] > 0).all(), "the text says: with no other ECE")
 gap = by_set["confidence - accuracy (points)"].unstack("data set").loc["cross-entropy"]
-assert gap["CIFAR-100"] > gap["CIFAR-10"], "the text says that cross-entropy is more overconfident there"
+expect(gap["CIFAR-100"] > gap["CIFAR-10"], "the text says that cross-entropy is more overconfident there")
 note(
     "table1",
     many_lead=leads.loc[("flsd-53", "CIFAR-100"), "difference"],
@@ -463,8 +465,8 @@ reliability_strip(strips)
 
 # %% tags=["remove-cell"]
 as_trained = paired.query("method == 'none'").pivot_table(index="loss", columns="metric", values="value")
-assert as_trained["ece"].idxmin().startswith("fcl"), "the text says that FCL has the lowest ECE"
-assert as_trained["mce"].rank()[as_trained["ece"].idxmin()] == 2, "the text says that it has the second lowest MCE"
+expect(as_trained["ece"].idxmin().startswith("fcl"), "the text says that FCL has the lowest ECE")
+expect(as_trained["mce"].rank()[as_trained["ece"].idxmin()] == 2, "the text says that it has the second lowest MCE")
 
 # %% [markdown]
 # Here, too, FCL has the lowest ECE of the four on average, and the second lowest MCE.

@@ -39,6 +39,7 @@ from focal_lib import theory
 from focal_lib.plots.style import use_style
 from focal_lib.theory import closest_temperature, deviation_from_map
 from reproduction.ledger import claims_of, show
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import at_most, note
 from reproduction.pages.plots.curves import line_figure, point_figure
@@ -47,6 +48,7 @@ from reproduction.pages.tables import captioned
 from reproduction.theorems.kk24.temperature_fit import GAMMAS, fits, line
 
 use_style()
+expect = written_for("temperature_fit", globals())
 
 # %% [markdown]
 # ## Which temperature, by hand
@@ -67,7 +69,7 @@ for name, q in predictions.items():
 needed
 
 # %% tags=["remove-cell"]
-assert needed["one above nine"] > 2 * needed["two rivals"], "'more than twice'"
+expect(needed["one above nine"] > 2 * needed["two rivals"], "'more than twice'")
 
 # %% [markdown]
 # The second needs more than twice the temperature of the first. A network makes both kinds of predictions, and one
@@ -105,11 +107,11 @@ worst = max((closest_temperature(g, 2).error, g) for g in np.arange(0.1, 1, 0.02
 note("fit", error_2_most=at_most(100 * worst[0]), error_2=100 * worst[0], worst_2=worst[1])
 note("fit", error_ten=100 * found[10, 3.0].error, t_two=found[2, 3.0].temperature, t_ten=found[10, 3.0].temperature)
 note("fit", t_many=found[100, 3.0].temperature, error_many=100 * found[100, 3.0].error)
-assert worst[0] < 0.002, "'for two classes, do not bother'"
-assert found[10, 3.0].error > 0.1, "'for ten classes no temperature comes close'"
+expect(worst[0] < 0.002, "'for two classes, do not bother'")
+expect(found[10, 3.0].error > 0.1, "'for ten classes no temperature comes close'")
 for g in chosen:
     errors = [found[n, g].error for n in counts]
-    assert errors == sorted(errors), "'with every class more it is less of one'"
+    expect(errors == sorted(errors), "'with every class more it is less of one'")
 
 # %% [markdown]
 # With more classes the best temperature also moves towards 1: for $\gamma = 3$ it is {glue:text}`fit-t-two:.2f` with
@@ -159,11 +161,11 @@ line_figure(s, in_logits | lines, "logit $s$", "logit after the map", broad=line
 # %% tags=["remove-cell"]
 for name, g in (("half", 0.5), ("at-two", 2.0), ("three", 3.0)):
     note("fit", {f"t-{name}": nearest[g].temperature})
-assert abs(slope - 0.95) < 0.01, "'it reproduces'"
-assert abs(intercept - 0.85) < 0.03, "'it reproduces'"
+expect(abs(slope - 0.95) < 0.01, "'it reproduces'")
+expect(abs(intercept - 0.85) < 0.03, "'it reproduces'")
 of_lines = (1 / (0.5 * slope + intercept), 1 / (2 * 0.95 + 0.85))
-assert np.abs(np.array(of_lines) - (0.76, 0.36)).max() < 0.006, "'both come from a fitted line'"
-assert worst[0] > 1e-3, "'slightly more than the bound'"
+expect(np.abs(np.array(of_lines) - (0.76, 0.36)).max() < 0.006, "'both come from a fitted line'")
+expect(worst[0] > 1e-3, "'slightly more than the bound'")
 
 # %% [markdown]
 # Two details do not reproduce. The error is largest near $\gamma =$ {glue:text}`fit-worst-2:.1f`, and there it is
@@ -199,8 +201,8 @@ captioned(both, f"1/T as a line in gamma, least squares up to {GAMMAS[-1]:g}", i
 # %% tags=["remove-cell"]
 note("fit", reach=reach)
 note("fit", error_3=100 * fits(3, reach)[9.0].error, error_4=100 * fits(4, reach)[9.0].error)
-assert abs(fits(3, reach)[9.0].error - 0.08) < 0.01, "'8 % for three classes'"
-assert fits(4, reach)[9.0].error > 1.3 * fits(3, reach)[9.0].error, "'not similar for four'"
+expect(abs(fits(3, reach)[9.0].error - 0.08) < 0.01, "'8 % for three classes'")
+expect(fits(4, reach)[9.0].error > 1.3 * fits(3, reach)[9.0].error, "'not similar for four'")
 
 # %% [markdown]
 # For three classes the line and the error at $\gamma = 9$, {glue:text}`fit-error-3:.1f` points, are as printed. For

@@ -43,6 +43,7 @@ from focal_lib.plots.style import use_style
 from reproduction import engine
 from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import folded_differences
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import at_most, note
 from reproduction.pages.plots.curves import point_figure
@@ -50,6 +51,7 @@ from reproduction.pages.tables import captioned
 from reproduction.studies.shared.miscalibration import confidence_gaps, validation_temperatures
 
 use_style()
+expect = written_for("training", globals())
 
 # %% [markdown]
 # ## A few images that the network has learnt
@@ -69,9 +71,9 @@ captioned(
 )
 
 # %% tags=["remove-cell"]
-assert (run.train.logits.argmax(1) == run.train.labels).all(), "the text says that it is right on all of them"
-assert (says < mapped).all(), "the text says that the map makes it surer"
-assert mapped.min() > 0.999, "the text says that the map makes it almost sure"
+expect((run.train.logits.argmax(1) == run.train.labels).all(), "the text says that it is right on all of them")
+expect((says < mapped).all(), "the text says that the map makes it surer")
+expect(mapped.min() > 0.999, "the text says that the map makes it almost sure")
 note("training", unsure=100 * says.min(), seeds=len({one.spec.seed for one in trained}), n=run.spec.n_train)
 note("training", epochs=run.spec.training.epochs)
 
@@ -112,13 +114,13 @@ seen, new = points.loc["train"], points.loc["test"]
 top = new.index.max()
 wide = 100 * gaps[gaps["split"] == "test"].pivot(index="seed", columns="gamma", values="mapped_gap")
 excess = metrics.paired_t_interval(wide[top], wide[0.0])
-assert seen["gap"].is_monotonic_decreasing, "the text says that on training images they are the more unsure"
-assert seen["mapped_gap"].abs().max() < 0.5, "the text says that the map puts this right"
-assert new["gap"].is_monotonic_decreasing, "the text says that confidence falls on new images"
-assert new["gap"].drop(top).min() > 2, "the text says that most gamma do not take enough"
-assert abs(new["gap"][top]) < 2, "the text says that the largest comes near zero"
-assert excess.low > 0, "the text says that the map leads slightly above cross-entropy"
-assert excess.high < 0.2 * wide[0.0].mean(), "the text says: slightly"
+expect(seen["gap"].is_monotonic_decreasing, "the text says that on training images they are the more unsure")
+expect(seen["mapped_gap"].abs().max() < 0.5, "the text says that the map puts this right")
+expect(new["gap"].is_monotonic_decreasing, "the text says that confidence falls on new images")
+expect(new["gap"].drop(top).min() > 2, "the text says that most gamma do not take enough")
+expect(abs(new["gap"][top]) < 2, "the text says that the largest comes near zero")
+expect(excess.low > 0, "the text says that the map leads slightly above cross-entropy")
+expect(excess.high < 0.2 * wide[0.0].mean(), "the text says: slightly")
 note("training", gap_ce=new["gap"][0.0], gap_mapped=new["mapped_gap"][top], excess=excess.estimate)
 note("training", seen_top=-seen["gap"][top], train_left=at_most(seen["mapped_gap"].abs().max()))
 note("training", excess_low=excess.low, excess_high=excess.high)
@@ -170,9 +172,9 @@ shown["the temperature nearest to the map"] = (gammas, nearest, None)
 point_figure(shown, r"$\gamma$ of training", "temperature, cross-entropy: 1", ylim=(0, 1.1))
 
 # %% tags=["remove-cell"]
-assert all(i.low > 0.85 and i.high < 1 for i in after_map), "the text says: nearly the same, a little less"
-assert all(i.high < t for i, t in zip(intervals, nearest, strict=True)), "the text says that the second fails"
-assert temperatures["temperature"][0.0].min() > 2.5, "the text says: more than the paper gives as typical"
+expect(all(i.low > 0.85 and i.high < 1 for i in after_map), "the text says: nearly the same, a little less")
+expect(all(i.high < t for i, t in zip(intervals, nearest, strict=True)), "the text says that the second fails")
+expect(temperatures["temperature"][0.0].min() > 2.5, "the text says: more than the paper gives as typical")
 note("training", after=after.mean().mean(), t_ce=temperatures["temperature"][0.0].mean())
 note("training", t_top=temperatures["temperature"][top].mean())
 

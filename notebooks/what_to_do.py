@@ -39,6 +39,7 @@ from focal_lib.calibration import TemperatureScaling
 from focal_lib.plots.style import use_style
 from reproduction.checkout import ROOT
 from reproduction.ledger import show
+from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.plots.curves import panel_figure
 from reproduction.pages.tables import captioned
@@ -47,6 +48,7 @@ from reproduction.studies.advice.regret import ADVICE, mean_regrets, regrets_of
 from reproduction.studies.shared.recorded import load_whole_seeds
 
 use_style()
+expect = written_for("what_to_do", globals())
 
 # %% [markdown]
 # ## The decision
@@ -98,10 +100,12 @@ captioned(table, "Test images; ECE of 15 bins of equal width", precision=1)
 
 # %% tags=["remove-cell"]
 of = table["ECE (%)"]
-assert of["focal loss, as trained"] < of["cross-entropy, as trained"], "the text says that focal loss helps as trained"
-assert of.filter(like="a temperature").max() < of["focal loss, as trained"] / 2, "and that a temperature helps far more"
-assert of.idxmax() == "focal loss, then its map", "the text says that the map makes it worse here"
-assert table["error (%)"]["focal loss, as trained"] > table["error (%)"]["cross-entropy, as trained"], "and so is it"
+expect(of["focal loss, as trained"] < of["cross-entropy, as trained"], "the text says that focal loss helps as trained")
+expect(
+    of.filter(like="a temperature").max() < of["focal loss, as trained"] / 2, "and that a temperature helps far more"
+)
+expect(of.idxmax() == "focal loss, then its map", "the text says that the map makes it worse here")
+expect(table["error (%)"]["focal loss, as trained"] > table["error (%)"]["cross-entropy, as trained"], "and so is it")
 
 # %% [markdown]
 # As trained, focal loss is the better calibrated of the two. A temperature is worth far more, for either, and
@@ -137,11 +141,11 @@ panel_figure(panels, "labelled samples", "ECE (%)", xscale="log", ylim=(0, 6))
 # %% tags=["remove-cell"]
 for title, groups in panels.items():
     level = groups["focal loss, as trained"][1][0]
-    assert (after[title]["mean"].loc[100:] < level).all(), "the caption says: from a hundred on"
-    assert (after[title]["high"].loc[500:] < level).all(), "the caption says: from a few hundred on nearly always"
+    expect((after[title]["mean"].loc[100:] < level).all(), "the caption says: from a hundred on")
+    expect((after[title]["high"].loc[500:] < level).all(), "the caption says: from a few hundred on nearly always")
 decided = mean_regrets(regrets_of(pd.read_parquet(ROOT / "results/advice/regret.parquet")), ["samples"])
-assert (decided[ADVICE] < decided["as given"]).all(), "the text says: at every number of samples"
-assert decided["samples"].min() == 100, "the text says: from a hundred on"
+expect((decided[ADVICE] < decided["as given"]).all(), "the text says: at every number of samples")
+expect(decided["samples"].min() == 100, "the text says: from a hundred on")
 
 # %% [markdown]
 # The same was counted on made-up models and recorded networks of many kinds ([](#page-advice)). From a hundred samples

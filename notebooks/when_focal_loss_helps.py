@@ -43,6 +43,7 @@ from focal_lib.plots.style import use_style
 from focal_lib.tool.focal_training import predict_focal_training
 from reproduction.ledger import claims_of, show
 from reproduction.pages.blocks import fold
+from reproduction.pages.expected import written_for
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
@@ -66,6 +67,7 @@ from reproduction.studies.shared.recorded import load_recorded
 use_style()
 earlier = pd.read_parquet(OUT)
 runs = read_law()
+expect = written_for("when_focal_loss_helps", globals())
 
 # %% [markdown]
 # ## One network, trained longer and longer
@@ -93,12 +95,12 @@ captioned(
 
 # %% tags=["remove-cell"]
 more = means["added"] > means["2 G"]
-assert more.iloc[0], "the text says that after few epochs too much is taken away"
-assert not more.iloc[-1], "the text says that after many it is less"
-assert (means["own"].abs() > means["cross_entropy"].abs()).iloc[:2].all(), "the text says: more underconfident"
+expect(more.iloc[0], "the text says that after few epochs too much is taken away")
+expect(not more.iloc[-1], "the text says that after many it is less")
+expect((means["own"].abs() > means["cross_entropy"].abs()).iloc[:2].all(), "the text says: more underconfident")
 clear = (means["added"] - means["2 G"]).abs() > 3  # points from the line
-assert ((means["change"] > 0) == more)[clear].all(), "the text says that ECE follows"
-assert means["added"].iloc[-1] < means["added"].iloc[0], "the text says that less is taken away"
+expect(((means["change"] > 0) == more)[clear].all(), "the text says that ECE follows")
+expect(means["added"].iloc[-1] < means["added"].iloc[0], "the text says that less is taken away")
 
 # %% [markdown]
 # After few epochs focal loss removes far more confidence than was in excess. The network ends more underconfident
@@ -149,8 +151,8 @@ note("law", margin=margin, half=int(half.sum()), all=len(half), near=int(near.su
 note(
     "law", right=int(right.sum()), asked=int(right.notna().sum()), own=gap.estimate, own_low=gap.low, own_high=gap.high
 )
-assert gap.low > 0, "the text says that the map is more overconfident"
-assert half.mean() > 0.9, "the text says: with few exceptions"
+expect(gap.low > 0, "the text says that the map is more overconfident")
+expect(half.mean() > 0.9, "the text says: with few exceptions")
 
 # %% [markdown]
 # The rule was found on {glue:text}`law-earlier` earlier pairs of runs. Then predictions and their limits were
@@ -180,9 +182,9 @@ captioned(table, "Overconfidence in points and ECE in per cent, predicted; ECE m
 
 # %% tags=["remove-cell"]
 measured = table["measured ece"]
-assert measured[gamma] < measured[0], "the text says that the direction is right"
-assert table["ece"].idxmin() == gamma, "the text says that it is predicted best"
-assert measured[gamma] > table.loc[gamma, "ece"], "the text says that the prediction is too good"
+expect(measured[gamma] < measured[0], "the text says that the direction is right")
+expect(table["ece"].idxmin() == gamma, "the text says that it is predicted best")
+expect(measured[gamma] > table.loc[gamma, "ece"], "the text says that the prediction is too good")
 
 # %% [markdown]
 # Of these $\gamma = 3$ is predicted to be best, and it does lower the ECE, though by less than predicted. Over all new
@@ -196,11 +198,11 @@ prediction_figure(runs)
 bias = {
     name: over_cells(runs, lambda found, name=name: found["own"] - found[name]) for name in ("plain_own", "sharper_own")
 }
-assert bias["plain_own"].low > 0, "the text says that the map alone predicts too little confidence"
-assert 0 < bias["sharper_own"].estimate < bias["plain_own"].estimate / 2, "and that sharpening mends more than half"
+expect(bias["plain_own"].low > 0, "the text says that the map alone predicts too little confidence")
+expect(0 < bias["sharper_own"].estimate < bias["plain_own"].estimate / 2, "and that sharpening mends more than half")
 note("law", bias=bias["sharper_own"].estimate, sharpening=SHARPENING, earlier=len(earlier))
 changed = slope(runs, of_change=True)
-assert changed.high < 1, "the text says that the change is overpredicted"
+expect(changed.high < 1, "the text says that the change is overpredicted")
 note("law", slope=changed.estimate)
 
 # %% [markdown]
@@ -225,8 +227,8 @@ captioned(
 )
 
 # %% tags=["remove-cell"]
-assert error.idxmin() == "the map, sharpened", "the text says that it is best"
-assert error["the map alone"] > error["the usual drop of this gamma"], "the text says that the map alone is no better"
+expect(error.idxmin() == "the map, sharpened", "the text says that it is best")
+expect(error["the map alone"] > error["the usual drop of this gamma"], "the text says that the map alone is no better")
 
 # %% [markdown]
 # The map alone forecasts no better than the rule of thumb; the sharpened map does. It still overstates changes: the
@@ -245,8 +247,8 @@ failed = captioned(failures.set_axis(heads, axis="columns"), "Where the predicti
 HTML(fold("Kinds of networks with a wrong direction, or missed by far", as_html(failed)))
 
 # %% tags=["remove-cell"]
-assert failures["missed"].idxmax() == "film reviews", "the text says so"
-assert failures.loc[["film reviews"], "error"].max() > 40, "and that it is near chance"
+expect(failures["missed"].idxmax() == "film reviews", "the text says so")
+expect(failures.loc[["film reviews"], "error"].max() > 40, "and that it is near chance")
 
 # %% [markdown]
 # ## Which gamma, and is it worth it?
@@ -271,9 +273,9 @@ against = {
     way: chosen.assign(minus=chosen["law"] - chosen[way]).groupby(CELL)["minus"].mean()
     for way in ("always", "all", "temperature")
 }
-assert over_cells(chosen, lambda each: each["law"] - each["always"]).high < 0, "the text says that choosing is better"
-assert over_cells(chosen, lambda each: each["law"] - each["all"]).high < 1, "the text says that it comes close"
-assert (against["temperature"] > 0).mean() > 0.5, "the text says that a temperature is better for most kinds"
+expect(over_cells(chosen, lambda each: each["law"] - each["always"]).high < 0, "the text says that choosing is better")
+expect(over_cells(chosen, lambda each: each["law"] - each["all"]).high < 1, "the text says that it comes close")
+expect((against["temperature"] > 0).mean() > 0.5, "the text says that a temperature is better for most kinds")
 note("law", cooler=int((against["temperature"] > 0).sum()), warmer=int((against["temperature"] < 0).sum()))
 
 # %% [markdown]

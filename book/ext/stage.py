@@ -29,7 +29,7 @@ from book.ext.figures import find_figure, lighten_figures, thumbnail
 from book.ext.terms import glossary, link_terms
 from reproduction.ledger import Claim, ledger
 from reproduction.ledger.links import index_entry, verdict_anchor
-from reproduction.ledger.verdicts import expect, recorded
+from reproduction.ledger.verdicts import expect_verdict, recorded
 
 SHOWN_WHOLE = (
     Path("reproduction/ledger/ledger.schema.json"),  # on the page 'How a verdict is reached'
@@ -77,7 +77,7 @@ def check_expected(text: str, verdicts: Mapping[str, str]) -> None:
         ValueError: one of them is another.
     """
     for expected, ids in _EXPECTED.findall(text):
-        expect(expected, *ids.split(", "), on_record=verdicts)
+        expect_verdict(expected, *ids.split(", "), on_record=verdicts)
 
 
 def _index(text: str, contents: Contents) -> str:

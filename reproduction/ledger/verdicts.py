@@ -85,7 +85,7 @@ def recorded() -> dict[str, str]:
     return {id: found.in_full for id, found in records().items()}
 
 
-def expect(verdict: str, *ids: str, on_record: Mapping[str, str] | None = None) -> None:
+def expect_verdict(verdict: str, *ids: str, on_record: Mapping[str, str] | None = None) -> None:
     """Stop where a text was written for this verdict of these claims, and another is on record.
 
     Raises:

@@ -88,8 +88,8 @@ def test_record_is_whole_json():
 
 
 def test_a_text_for_another_verdict_is_stopped():
-    verdicts.expect("REFUTED", "kk24.prop5", on_record={"kk24.prop5": "REFUTED"})
+    verdicts.expect_verdict("REFUTED", "kk24.prop5", on_record={"kk24.prop5": "REFUTED"})
     with pytest.raises(ValueError, match=r"is written for kk24\.prop5: PROVED\. Got REFUTED"):
-        verdicts.expect("PROVED", "kk24.prop5", on_record={"kk24.prop5": "REFUTED"})
+        verdicts.expect_verdict("PROVED", "kk24.prop5", on_record={"kk24.prop5": "REFUTED"})
     with pytest.raises(ValueError, match="Got None"):
-        verdicts.expect("PROVED", "kk24.none")
+        verdicts.expect_verdict("PROVED", "kk24.none")
