@@ -90,7 +90,7 @@ def prop3_not_for_three() -> Evidence:
 
 @ours(
     "kk24.many_high_one",
-    "Where confidence never falls, no temperature below 1 bounds from above",
+    "Where confidence never falls, no temperature below 1 bounds from below",
     "KK24 section 3.3, open there",
     r"For $n = 3$ with $\gamma > 0$, and for $n \ge 4$ with $\gamma \ge \gamma^*(\frac1{n-1})$, the smallest temperature that bounds the top class "
     r"from below is $T = 1$: no temperature below 1 does.",
