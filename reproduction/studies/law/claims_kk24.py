@@ -48,7 +48,9 @@ def _of_wider(over_cells: Measurement, over_data_sets: Interval) -> Evidence:
     both.sort(key=lambda one: one[0].low - one[0].high)
     (interval, over), (other, narrower) = both
     why = "Cells of a data set share its test images and are alike, so the wider of two intervals counts"
-    remark = f"{why}: the other, over {narrower}, is [{other.low:.4g}, {other.high:.4g}]. Preregistered is that over cells"
+    remark = (
+        f"{why}: the other, over {narrower}, is [{other.low:.4g}, {other.high:.4g}]. Preregistered is that over cells"
+    )
     found = replace(over_cells, measured=interval.estimate, interval=interval, over=over, remark=remark)
     return replace(found, said="expected", complete=is_complete(runs))
 
