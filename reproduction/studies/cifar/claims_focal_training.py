@@ -16,6 +16,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import (
     BOOK_RUNS,
     M20_FIGURES,
+    OF_ONE_SEED,
     SIZE,
     difference,
     on_test_images,
@@ -173,7 +174,7 @@ def fig3_confidence_kept() -> Evidence:
     if not runs:
         return Unchecked(
             f"needs M20's four networks, ResNet-50 on CIFAR-10: `focal grid workflow/grids/{M20_FIGURES}.yaml`, after "
-            f"which this claim is checked; how confident a network is depends on data and architecture, so that the "
+            f"which this claim is checked ({OF_ONE_SEED}); how confident a network is depends on data and architecture, so that the "
             f"book's neither confirm nor contradict it; m20.fig3_confidence_here says what they have"
         )
     parts = []

@@ -171,6 +171,7 @@ add_reading(
     "KK24 sections 2 and 4.1",
     rf"For focal loss 'the optimal temperature is frequently close to 1', that of cross-entropy 'often reported to be in the range of [1.5, 3]'. "
     rf"(Taken as: that of focal loss is nearer 1; neither how near nor the range is judged: the chapter on training has the temperatures. {SIZE}.)",
+    regime=TABLE_1,
 )
 def focal_temperature_near_one() -> Evidence:
     """abs(log T) of cross-entropy minus that of focal loss, paired by seed."""

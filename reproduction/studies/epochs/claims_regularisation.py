@@ -20,6 +20,7 @@ from reproduction.studies.epochs.while_training import describe_followed, follow
 from reproduction.studies.shared.from_runs import (
     BOOK_RUNS,
     M20_FIGURES,
+    OF_ONE_SEED,
     SIZE,
     paired,
     results,
@@ -79,7 +80,7 @@ def weight_norm_early() -> Evidence:
     if not runs:
         return Unchecked(
             f"needs a ResNet-50 trained on CIFAR-10 for 350 epochs with M20's learning rates: `focal grid workflow/grids/{M20_FIGURES}.yaml`, "
-            "after which this claim is checked; what the norms are early in the book's own runs m20.weight_norm_fifth says"
+            f"after which this claim is checked ({OF_ONE_SEED}); what the norms are early in the book's own runs m20.weight_norm_fifth says"
         )
     parts = []
     for gamma in sorted({run.spec.gamma for run in runs if run.spec.is_focal} - {0.0}):

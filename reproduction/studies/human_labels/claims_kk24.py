@@ -69,7 +69,7 @@ add_ours(
 # The last epoch, or the weakest penalty.
 add_reading(
     "kk24.raters_overfitted",
-    "Trained to the end, focal models are nearer to raters than cross-entropy",
+    "Film reviews: trained to the end, focal models are nearer to raters than cross-entropy",
     "KK24 abstract",
     "'[F]ocal loss pushes the model to provide under-confident predictions on the training data, resulting in being better calibrated on "
     "the test data, due to the generalization gap.' (Of the second half; the first, on the training data, is not tested. Taken as: trained on to the "

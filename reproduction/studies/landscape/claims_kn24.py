@@ -75,7 +75,7 @@ def fig4() -> Evidence:
     chapter=PENALTIES,
     fidelity="ours",
     needs=f"results/{RUNS}",
-    instead="ECE is higher with the penalty",
+    instead="ECE (equal width) is higher with the penalty",
 )
 def fig4_after_scaling() -> Evidence:
     """The paper does not say; a single temperature does more for the network without a penalty."""
@@ -221,8 +221,8 @@ add_ours(
     "kn24.flat_by_scaling",
     short="Curvature in the weights alone does not decide calibration",
     source="KN24 Abstract, 'curvature may be one of the essential factors in achieving model calibration'",
-    statement=r"The curvature in the weights does not decide calibration: where a ReLU follows a layer, multiplying its weights and bias by $a > 0$ and "
-    r"dividing the weights of the next layer by $a$ changes no probability, hence no ECE, and makes the trace of the Hessian $T_1/a^2 + a^2T_2 + T_0$, with the "
+    statement=r"The curvature in the weights does not decide calibration: where a layer is followed by a ReLU that feeds the next layer alone, with no skip "
+    r"connection, multiplying the layer's weights and bias by $a > 0$ and dividing the weights of the next one by $a$ changes no probability, hence no ECE, and makes the trace of the Hessian $T_1/a^2 + a^2T_2 + T_0$, with the "
     r"parts that the multiplied, the divided and the other weights had in it: as large as one likes where $T_1$ or $T_2$ is above 0.",
     chapter=CHAPTER,
     fidelity="ours",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -59,6 +61,16 @@ def over_cells(runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series] | 
     return t_interval(values.groupby([runs[name] for name in CELL]).mean().to_numpy())
 
 
+def over_data_sets(runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series] | str) -> Interval:
+    """The same mean, with the jackknife over data sets: cells of one share its test set, and are alike."""
+    values = runs[value] if isinstance(value, str) else value(runs)
+    cells = values.groupby([runs[name] for name in CELL]).mean()
+    whole = float(cells.mean())
+    found = _jackknife([own for _, own in cells.groupby("dataset")], lambda parts: float(pd.concat(parts).mean()))
+    moved = whole - found.estimate
+    return replace(found, estimate=whole, low=found.low + moved, high=found.high + moved)
+
+
 def sign_predicted(runs: pd.DataFrame) -> pd.Series:
     """Whether the change of ECE has the predicted sign, of runs with a predicted change of at least SURE; else nan."""
     predicted = runs["sharper_change"]
@@ -71,23 +83,26 @@ def below_twice(runs: pd.DataFrame) -> pd.Series:
     return ((runs["added"] < 2 * runs["cross_entropy"]) == (runs["change"] < 0)).astype(float)
 
 
-def slope(runs: pd.DataFrame, *, of_change: bool = False) -> Interval:
-    """Slope of the true overconfidence on the predicted one, with the jackknife over cells.
+def slope(runs: pd.DataFrame, by: list[str] = CELL, *, of_change: bool = False) -> Interval:
+    """Slope of the true overconfidence on the predicted one, with the jackknife over cells, or other groups of runs.
 
     of_change: of both minus cross-entropy's, which is a part of each and alone would make a slope near 1.
     """
     if of_change:
         predicted, own = runs["sharper_own"] - runs["cross_entropy_validation"], runs["own"] - runs["cross_entropy"]
         runs = runs.assign(sharper_own=predicted, own=own)
-    cells = [part for _, part in runs.groupby(CELL)]
 
-    def of(parts: list[pd.DataFrame]) -> float:
+    def of(parts: Sequence[pd.DataFrame]) -> float:
         joined = pd.concat(parts)
         return float(np.polyfit(joined["sharper_own"], joined["own"], 1)[0])
 
-    whole, n = of(cells), len(cells)
-    pseudo = [n * whole - (n - 1) * of(cells[:i] + cells[i + 1 :]) for i in range(n)]
-    return t_interval(pseudo)
+    return _jackknife([part for _, part in runs.groupby(by)], of)
+
+
+def _jackknife(parts: list[Any], of: Callable[[Sequence[Any]], float]) -> Interval:
+    """Student's t interval of the pseudo-values that leaving out each part gives."""
+    whole, n = of(parts), len(parts)
+    return t_interval([n * whole - (n - 1) * of(parts[:i] + parts[i + 1 :]) for i in range(n)])
 
 
 def forecasts(runs: pd.DataFrame) -> pd.DataFrame:

@@ -47,6 +47,7 @@ from reproduction.studies.shared.written_contrasts import (
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
 BOOK_RUNS = f"results/{BOOK}"  # the runs of the book's grid
 M20_FIGURES = "m20-figures"  # the grid of M20's own networks, data and epochs
+OF_ONE_SEED = "that grid has one seed, of which no sign is decided: it is UNDECIDED until another is added"
 SIZE = "Fashion-MNIST, 2,000 training images, small CNN, 100 epochs"  # of the book's grid, for statements
 CIFAR_SIZE = "CIFAR-10, 4,000 training images, ResNet-8"  # of the networks under shift, for statements
 

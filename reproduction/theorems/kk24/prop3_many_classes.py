@@ -90,10 +90,10 @@ def prop3_not_for_three() -> Evidence:
 
 @ours(
     "kk24.many_high_one",
-    "Where confidence never falls, no temperature below 1 bounds from above",
+    "Where confidence never falls, no temperature below 1 bounds from below",
     "KK24 section 3.3, open there",
     r"For $n = 3$ with $\gamma > 0$, and for $n \ge 4$ with $\gamma \ge \gamma^*(\frac1{n-1})$, the smallest temperature that bounds the top class "
-    r"from below is $T = 1$: no temperature below 1 does.",
+    rf"from below is $T = 1$: no temperature below 1 does. ({gain.CRITICAL})",
 )
 def many_high_one() -> Evidence:
     """T = 1 bounds since confidence never falls; at n - 1 tied classes the stretch tends to 1."""
@@ -155,7 +155,8 @@ def many_high() -> Evidence:
     "Tied classes and one smaller class decide the upper temperature",
     "KK24 section 3.3, open there",
     r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac1{n-1})$ let $T$ be the smallest temperature that never gives the top class more than the map "
-    r"does. Distributions of $k - 1$ tied classes and one smaller, $k \le n$, ask for every temperature below it, and no others ask for more.",
+    r"does. Distributions of $k - 1$ tied classes and one smaller, $k \le n$, ask for every temperature below it, and no others ask for more. "
+    rf"({gain.CRITICAL})",
 )
 def many_high_search() -> Evidence:
     """The T of tied classes suffices at every point tried; a T smaller by a millionth fails at tied classes."""

@@ -88,7 +88,8 @@ ours(
     "kk24.negative_bounds",
     "For negative gamma, too, the binary map lies between two temperatures",
     "extends KK24 Prop. 3",
-    r"For $-1 < \gamma < 0$ the map lies between the temperatures $1/\beta(0)$ and $1/(\gamma+1)$.",
+    r"For $-1 < \gamma < 0$ the map lies between the temperatures $1/\beta(0)$ and $1/(\gamma+1)$, where $\beta(0) = \gamma + 1 - "
+    r"\frac{\gamma(2\log 2-1)}{1+\gamma\log 2}$ is the limit at $s = 0$ of the inverse temperature $\operatorname{logit} FC(s)/s$.",
     lambda: All((turning.falling_certificate(), Derivation(falling_steps()))),
     not_formalised="tried; it needs more than the lemmas at hand",
 )

@@ -86,7 +86,7 @@ ours(
     "kk24.prop5_threshold",
     "A top probability above the threshold tau never falls",
     "KK24 Prop. 5, corrected",
-    r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
+    r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, where focal loss and cross-entropy have equal gradients, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
     lambda: derivation(
         *weight.printed_weight_steps(),
         weight.top_class_step(),
@@ -104,7 +104,8 @@ ours(
     "kk24.prop5_threshold_sharp",
     "Below the threshold tau the top probability falls for some n",
     "KK24 Prop. 5, corrected",
-    r"Below $\tau(\gamma)$, $\gamma > 0$, it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
+    r"Below $\tau(\gamma)$, $\gamma > 0$, the top probability falls for some $n$: with the other classes equal, for large $n$. (Above $\tau$ focal loss has "
+    r"the smaller gradient, below it cross-entropy.)",
     formal=formal("exact", "kk24_prop5_tau_sharp"),
     corrects="kk24.prop5",
 )
@@ -211,7 +212,8 @@ paraphrased(
     "kk24.prop5_near_uniform",
     "Near the uniform distribution the number of classes decides whether confidence falls",
     "KK24 Prop. 5, corrected",
-    r"For $\gamma > 0$, next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
+    r"That the map never lowers the top probability fails next to the uniform distribution of $n$ classes if $1/n < p^*(\gamma)$ and holds there if "
+    r"$1/n > p^*(\gamma)$. ($\gamma > 0$; at $p^*$ the gradient of focal loss over that of cross-entropy is largest.)",
     formal=formal("exact", "kk24_prop5_near_uniform"),
     corrects="kk24.prop5",
 )
@@ -268,7 +270,8 @@ ours(
     "kk24.prop5_n_fails",
     "Four or more classes: below a critical gamma confidence can fall",
     "KK24 Prop. 5, corrected for each n",
-    r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
+    r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac{1}{n-1})$ the map lowers the top probability at $n - 1$ tied classes and a small last one. "
+    rf"({gain.CRITICAL})",
     formal=formal("exact", "kk24_prop5_gamma_star", "kk24_prop5_n_fails"),
     corrects="kk24.prop5",
 )
@@ -287,7 +290,7 @@ def prop5_n_fails() -> Evidence:
     "kk24.prop5_n_holds",
     "Four or more classes: from the critical gamma on confidence never falls",
     "KK24 Prop. 5, corrected for each n",
-    r"For $n \ge 4$ and $\gamma \ge \gamma^*(\frac{1}{n-1})$ confidence never falls.",
+    rf"For $n \ge 4$ and $\gamma \ge \gamma^*(\frac{{1}}{{n-1}})$ confidence never falls. ({gain.CRITICAL})",
     formal=formal("exact", "kk24_prop5_gamma_star"),
     corrects="kk24.prop5",
 )

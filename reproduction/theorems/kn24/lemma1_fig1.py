@@ -154,7 +154,7 @@ quoted(
     "kn24.fig1_gradient_diverges",
     "For gamma below 1 the gradient does not converge",
     "KN24 Fig. 1",
-    r"'For $0 < \gamma < 1$, as shown in the right figure, the gradient does not converge' (as $p \to 1$).",
+    r"'For $0 < \gamma < 1$, as shown in the right figure, the gradient does not converge' [as $p \to 1$].",
     lambda: Unchecked(LOST),
     in_readme=True,
     instead="the loss is not legible: true with the exponent gamma - 1; with gamma the second derivative diverges",

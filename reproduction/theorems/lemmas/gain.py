@@ -11,6 +11,9 @@ from reproduction.theorems.lemmas.entropy_ratio import b, fall, rise, value
 
 q, gamma, g = symbols.q, symbols.gamma, symbols.g
 r = 1 - q
+CRITICAL = (  # for statements
+    r"$\gamma^*(p)$ is the $\gamma > 0$ with which focal loss and cross-entropy have equal gradients at $p$"
+)
 
 
 def threshold_steps() -> tuple[Step, ...]:

@@ -57,7 +57,6 @@ def test_runs_that_are_less_overconfident_or_smaller_than_the_papers_are_outside
 OF_ANY_NETWORK = {  # what KK24 says of focal loss and cross-entropy in general
     "kk24.ce_overconfident",
     "kk24.ce_temperature_above_one",
-    "kk24.focal_temperature_near_one",
     "kk24.focal_underconfident",
     "kk24.proper_part_calibrated",
     "kk24.raters_overfitted",

@@ -96,6 +96,29 @@ def test_seeds_of_a_cell_count_as_one_value():
     assert (once.low, once.high) == pytest.approx((more.low, more.high))
 
 
+def test_cells_of_a_data_set_that_differ_together_widen_the_interval():
+    runs = judged.judge_runs(made_up())
+    runs["cross_entropy"] += 30 * (runs["dataset"] == "fashion-mnist")
+    cells, sets = judged.over_cells(runs, "cross_entropy"), judged.over_data_sets(runs, "cross_entropy")
+    assert cells.estimate == pytest.approx(sets.estimate)
+    assert sets.high - sets.low > 1.5 * (cells.high - cells.low)
+
+
+def test_leaving_out_data_sets_of_one_cell_each_is_the_t_interval_over_cells():
+    runs = judged.judge_runs(made_up()).drop_duplicates("dataset")
+    cells, sets = judged.over_cells(runs, "cross_entropy"), judged.over_data_sets(runs, "cross_entropy")
+    assert (sets.low, sets.high) == pytest.approx((cells.low, cells.high))
+
+
+def test_the_wider_interval_decides_and_the_planned_one_is_told():
+    found = claims_kk24.helps_temperature()
+    assert found.verdict == Verdict.UNDECIDED
+    assert found.over == "7 data sets, one test set each"
+    assert found.interval.low < -2
+    assert "over 30 cells, is [2.437, 9.657]" in found.remark
+    assert claims_kk24.helps_own_gap().over == "30 cells"
+
+
 def test_the_sharpening_is_the_one_that_fits_the_earlier_runs_best():
     assert errors(pd.read_parquet(OUT)).idxmin() == SHARPENING
 
