@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from reproduction.engine.contrasts import Setting
@@ -124,30 +125,34 @@ add_reading(
     "Focal temperature scaling improves ECE with each printed loss on CIFAR-10",
     TABLE_1,
     EVERY_LOSS.format(SIZE),
-    lambda: like_kk24(RUNS, every_loss()),
+    lambda: every_loss(),
     in_readme=True,
     instead=_gains_in_words,
+    regime=partial(like_kk24, RUNS),
 )
 add_reading(
     "kk24.table1_ece_focal_losses",
     "Focal temperature scaling improves ECE of focal networks on CIFAR-10",
     TABLE_1,
     FOCAL_LOSSES.format(SIZE),
-    lambda: like_kk24(RUNS, gain_of_focal_losses()),
+    lambda: gain_of_focal_losses(),
+    regime=partial(like_kk24, RUNS),
 )
 add_reading(
     "kk24.table1_gamma_ece",
     "After scaling, gamma 7 has lower ECE than cross-entropy on CIFAR-10",
     SECTION,
     GAMMA_ECE.format(SIZE),
-    lambda: like_kk24(RUNS, change_of_ece_by_gamma()),
+    lambda: change_of_ece_by_gamma(),
+    regime=partial(like_kk24, RUNS),
 )
 add_reading(
     "kk24.table1_gamma_accuracy",
     "Gamma 7 is less accurate than cross-entropy on CIFAR-10",
     SECTION,
     GAMMA_ACCURACY.format(SIZE),
-    lambda: like_kk24(RUNS, change_of_error_by_gamma()),
+    lambda: change_of_error_by_gamma(),
+    regime=partial(like_kk24, RUNS),
 )
 
 # three of the paper's losses
@@ -156,14 +161,16 @@ add_hundred(
     "Focal temperature scaling improves ECE with each printed loss on CIFAR-100",
     "KK24 Table 1, section 5.2, on CIFAR-100",
     EVERY_LOSS.format(SIZE_HUNDRED),
-    lambda: like_kk24(HUNDRED_CLASSES, every_loss(HUNDRED_CLASSES)),
+    lambda: every_loss(HUNDRED_CLASSES),
+    regime=partial(like_kk24, HUNDRED_CLASSES),
 )
 add_hundred(
     "kk24.table1_ece_focal_losses_cifar100",
     "Focal temperature scaling improves ECE of focal networks on CIFAR-100",
     "KK24 Table 1, section 5.2, on CIFAR-100",
     FOCAL_LOSSES.format(SIZE_HUNDRED),
-    lambda: like_kk24(HUNDRED_CLASSES, gain_of_focal_losses(HUNDRED_CLASSES)),
+    lambda: gain_of_focal_losses(HUNDRED_CLASSES),
+    regime=partial(like_kk24, HUNDRED_CLASSES),
 )
 
 # 16 epochs of KK24's 350
@@ -172,28 +179,32 @@ add_larger(
     "Focal temperature scaling improves ECE with each printed loss in ResNet-18",
     TABLE_1,
     EVERY_LOSS.format(SIZE_LARGER),
-    lambda: like_kk24(LARGER, every_loss(LARGER)),
+    lambda: every_loss(LARGER),
+    regime=partial(like_kk24, LARGER),
 )
 add_larger(
     "kk24.table1_ece_focal_losses_resnet18",
     "Focal temperature scaling improves ECE of focal networks in ResNet-18",
     TABLE_1,
     FOCAL_LOSSES.format(SIZE_LARGER),
-    lambda: like_kk24(LARGER, gain_of_focal_losses(LARGER)),
+    lambda: gain_of_focal_losses(LARGER),
+    regime=partial(like_kk24, LARGER),
 )
 add_larger(
     "kk24.table1_gamma_ece_resnet18",
     "After scaling, gamma 7 has lower ECE than cross-entropy in ResNet-18",
     SECTION,
     GAMMA_ECE.format(SIZE_LARGER),
-    lambda: like_kk24(LARGER, change_of_ece_by_gamma(LARGER)),
+    lambda: change_of_ece_by_gamma(LARGER),
+    regime=partial(like_kk24, LARGER),
 )
 add_larger(
     "kk24.table1_gamma_accuracy_resnet18",
     "Gamma 7 is less accurate than cross-entropy in ResNet-18",
     SECTION,
     GAMMA_ACCURACY.format(SIZE_LARGER),
-    lambda: like_kk24(LARGER, change_of_error_by_gamma(LARGER)),
+    lambda: change_of_error_by_gamma(LARGER),
+    regime=partial(like_kk24, LARGER),
 )
 
 

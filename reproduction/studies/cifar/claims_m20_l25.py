@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.ledger.evidence import All, Evidence
@@ -84,14 +85,16 @@ add_reading(
     "Focal loss is better calibrated than cross-entropy as trained, on CIFAR-10",
     SECTIONS,
     BEFORE + SIZE,
-    lambda: like_m20_or_l25("M20", RUNS, before()),
+    lambda: before(),
+    regime=partial(like_m20_or_l25, "M20", RUNS),
 )
 add_reading(
     "m20.cifar10_after_sample_dependent",
     "FLSD-53 is better calibrated than cross-entropy after scaling, on CIFAR-10",
     TABLE_1,
     AFTER_SAMPLE_DEPENDENT + SIZE,
-    lambda: like_m20_or_l25("M20", RUNS, against_cross_entropy("flsd-53", "post")),
+    lambda: against_cross_entropy("flsd-53", "post"),
+    regime=partial(like_m20_or_l25, "M20", RUNS),
 )
 add_ours(
     "m20.cifar10_after_fixed",
@@ -107,14 +110,16 @@ add_hundred(
     "Focal loss is better calibrated than cross-entropy as trained, on CIFAR-100",
     "M20 sections 4 and 6, Tables 1 and 7, on CIFAR-100",
     BEFORE + SIZE_HUNDRED,
-    lambda: like_m20_or_l25("M20", HUNDRED_CLASSES, before(HUNDRED_CLASSES)),
+    lambda: before(HUNDRED_CLASSES),
+    regime=partial(like_m20_or_l25, "M20", HUNDRED_CLASSES),
 )
 add_hundred(
     "m20.cifar100_after_sample_dependent",
     "FLSD-53 is better calibrated than cross-entropy after scaling, on CIFAR-100",
     "M20 section 6, Table 1, on CIFAR-100",
     AFTER_SAMPLE_DEPENDENT + SIZE_HUNDRED,
-    lambda: like_m20_or_l25("M20", HUNDRED_CLASSES, against_cross_entropy("flsd-53", "post", HUNDRED_CLASSES)),
+    lambda: against_cross_entropy("flsd-53", "post", HUNDRED_CLASSES),
+    regime=partial(like_m20_or_l25, "M20", HUNDRED_CLASSES),
 )
 add_ours(
     "m20.cifar100_after_fixed",
@@ -131,14 +136,16 @@ add_larger(
     "Focal loss is better calibrated than cross-entropy as trained, in ResNet-18",
     SECTIONS,
     BEFORE + RESNET18,
-    lambda: like_m20_or_l25("M20", LARGER, before(LARGER)),
+    lambda: before(LARGER),
+    regime=partial(like_m20_or_l25, "M20", LARGER),
 )
 add_larger(
     "m20.cifar10_after_sample_dependent_resnet18",
     "FLSD-53 is better calibrated than cross-entropy after scaling, in ResNet-18",
     TABLE_1,
     AFTER_SAMPLE_DEPENDENT + RESNET18,
-    lambda: like_m20_or_l25("M20", LARGER, against_cross_entropy("flsd-53", "post", LARGER)),
+    lambda: against_cross_entropy("flsd-53", "post", LARGER),
+    regime=partial(like_m20_or_l25, "M20", LARGER),
 )
 add_ours_larger(
     "m20.cifar10_after_fixed_resnet18",
@@ -154,8 +161,9 @@ add_reading(
     "With clipped gradients gamma 3 is better calibrated than cross-entropy as trained",
     f"{SECTIONS}, and its published code",
     f"{GAMMA_3}, {STEPS}. {SIZE}",
-    lambda: like_m20_or_l25("M20", CLIPPED, with_remark(against_cross_entropy("focal 3", "pre", CLIPPED), SEEDS_ADDED)),
+    lambda: with_remark(against_cross_entropy("focal 3", "pre", CLIPPED), SEEDS_ADDED),
     needs=f"results/{CLIPPED}",
+    regime=partial(like_m20_or_l25, "M20", CLIPPED),
 )
 
 
@@ -189,10 +197,11 @@ add_larger(
     "After 100 epochs gamma 3 is better calibrated than cross-entropy as trained",
     SECTIONS,
     f"{GAMMA_3}. {LONG}",
-    lambda: like_m20_or_l25("M20", FRESH, against_cross_entropy("focal 3", "pre", FRESH)),
+    lambda: against_cross_entropy("focal 3", "pre", FRESH),
     needs=f"results/{FRESH}",
     in_readme=True,
     instead=_beside_short,
+    regime=partial(like_m20_or_l25, "M20", FRESH),
 )
 
 
@@ -242,12 +251,14 @@ add_reading(
     "FCL is better calibrated than cross-entropy on CIFAR-10",
     "L25 Table 4, on CIFAR-10",
     f"Before temperature scaling FCL has a lower ECE (equal width) than cross-entropy. {OF_L25}",
-    lambda: like_m20_or_l25("L25", RUNS, _fcl_against("cross-entropy")),
+    lambda: _fcl_against("cross-entropy"),
+    regime=partial(like_m20_or_l25, "L25", RUNS),
 )
 add_reading(
     "l25.cifar10_focal",
     "FCL is better calibrated than two focal losses on CIFAR-10",
     "L25 Table 4, on CIFAR-10",
     f"Before temperature scaling FCL has a lower ECE (equal width) than FLSD-53 and dual focal loss. {OF_L25}",
-    lambda: like_m20_or_l25("L25", RUNS, All.of(*(_fcl_against(loss) for loss in ("FLSD-53", "dual focal")))),
+    lambda: All.of(*(_fcl_against(loss) for loss in ("FLSD-53", "dual focal"))),
+    regime=partial(like_m20_or_l25, "L25", RUNS),
 )

@@ -23,7 +23,7 @@ from reproduction.studies.landscape.plan import (
     cause_contrasts,
     eigenvalue_contrasts,
 )
-from reproduction.studies.shared.from_runs import contrast_by_seed, difference, over_seeds
+from reproduction.studies.shared.from_runs import contrast_by_seed, difference, on_one_test_set, over_seeds
 from reproduction.studies.shared.printed_effects import PrintedEffect
 from reproduction.studies.shared.recorded import load_recorded
 from reproduction.studies.shared.regimes import recorded_as
@@ -60,7 +60,9 @@ def fig4() -> Evidence:
     strong, none = (Setting((LABEL.format(penalty),)) for penalty in (STRONG, NONE))
     return All(
         (
-            Measurement.signed(quantity, "negative", paired_t_interval(*traces), -1, over_seeds(traces[0])),
+            on_one_test_set(
+                Measurement.signed(quantity, "negative", paired_t_interval(*traces), -1, over_seeds(traces[0]))
+            ),
             difference(RUNS, "ece", strong, none, PrintedEffect(-1, None, "negative")),
         )
     )
@@ -181,7 +183,7 @@ def relation() -> Evidence:
             quantity = f"rank correlation of ECE with {metric} over gamma [{network}]"
             interval = relation_interval(values, len(gammas))
             found = Measurement.signed(quantity, "positive", interval, 1, over_seeds(values))
-            parts.append(replace(found, said="claimed"))
+            parts.append(on_one_test_set(replace(found, said="claimed")))
     return All(tuple(parts))
 
 

@@ -396,7 +396,8 @@ def contrast_of_texts(setting: str, name: str, sign: int, said: str = "claimed")
     """A contrast that was written down, in one setting, against the sign claimed; paired over seeds."""
     quantity, table, contrast = _asked(setting, name)
     values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-    return _of_planned(contrast_by_seed(quantity, table, contrast, said, sign), setting, len(values.dropna()))
+    found = on_one_test_set(contrast_by_seed(quantity, table, contrast, said, sign))
+    return _of_planned(found, setting, len(values.dropna()))
 
 
 def _of_planned(found: Measurement, setting: str, seeds: int) -> Measurement:

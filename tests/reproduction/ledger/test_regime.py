@@ -75,6 +75,18 @@ def test_toys_say_nothing_of_a_papers_networks_for_or_against():
     assert {claim.id for claim in on_toys if claim.regime is None} == OF_ANY_NETWORK
 
 
+def test_runs_on_a_papers_data_have_its_regime_too():
+    on_full_data = [
+        claim
+        for claim in ledger()
+        if claim.of_paper
+        and str(claim.needs).startswith("results/")
+        and of_record(str(claim.needs).removeprefix("results/")) == Weight.FULL_DATA
+    ]
+    assert len(on_full_data) > 20
+    assert not {claim.id for claim in on_full_data if claim.regime is None}
+
+
 @pytest.mark.parametrize(
     ("id", "verdict"), [("m20.fig1_test_nll", Verdict.REPRODUCED), ("m20.table6_after", Verdict.NOT_REPRODUCED)]
 )
