@@ -120,7 +120,7 @@ def binned(loss: str, mapped: bool = False) -> pd.DataFrame:
     return pd.concat(bins).groupby(level=0).mean()
 
 
-# %% tags=["hide-input"]
+# %%
 ce, focal = list(losses)[:2]
 bins = {ce: binned(ce), focal: binned(focal), f"{focal} after its map": binned(focal, mapped=True)}
 curves = {name: tuple(part[c].to_numpy() for c in ("predicted", "share", "half")) for name, part in bins.items()}

@@ -96,17 +96,14 @@ record = contrasts.record_of(CHIEF)
 levels = contrasts.summarise_texts(record)[["error", "ece", "ece, after", "nll", "nll, after", "T"]]
 captioned(levels.rename_axis(index="loss"), f"{CHIEF}: means over seeds, before and after a temperature T", precision=2)
 
-# %% tags=["hide-input"]
-gaps = [
-    contrasts.minus_cross_entropy_in_ece(record, by).assign(when=when)
-    for by, when in {"": "as trained", "ece": "after T"}.items()
-]
-gaps = pd.concat(gaps)
+# %%
+when = {"as trained": "", "after T": "ece"}
+gaps = {said: contrasts.minus_cross_entropy_in_ece(record, by) for said, by in when.items()}
+gaps = pd.concat([part.assign(label=part["loss"] + f", {said}") for said, part in gaps.items()])
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "ECE minus that of cross-entropy for each loss, first as trained and then after temperature scaling, with t intervals and a line at zero. As trained every loss lies left of the line, after a temperature all lie near it."}, "figure": {"name": "fig-text-ece", "caption": "As trained every other loss is better calibrated than cross-entropy; after a temperature those that learned are all alike. ECE (equal width, %) minus that of cross-entropy: GP-CNN, two classes; mean and 95 % t interval over paired seeds."}}
 interval_figure(
-    [f"{loss}, {when}" for loss, when in gaps[["loss", "when"]].to_numpy()],
-    *(gaps[c].tolist() for c in ("difference", "low", "high")),
+    *(gaps[c].tolist() for c in ("label", "difference", "low", "high")),
     "ECE minus that of cross-entropy, points",
     reference=0,
 )

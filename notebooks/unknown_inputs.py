@@ -129,55 +129,40 @@ sets = {
 trained = {"fashion-mnist": ["focal 3"], "fashion-mnist-unknown": ["fcl 4 1.5"]}
 compared = [(grid, shown, loss) for grid, shown in sets for loss in trained.get(grid, ["focal 3", "fcl 4 1.5"])]
 gains = contrasts.detection_gains(compared, ["max-probability", "energy"])
-
-# %% tags=["hide-input"]
-spans = [f"{row.difference:+.1f} ({row.low:+.1f} to {row.high:+.1f})" for row in gains.itertuples()]
-named = gains.assign(minus=spans, row=[sets[key] for key in zip(gains["grid"], gains["unknown"], strict=True)])
-named["score"] = "minus cross-entropy, by " + named["score"].map(in_words)
-wide = named.pivot_table(index=["row", "loss"], columns="score", values="minus", aggfunc="first", sort=False)
-wide.insert(0, "cross-entropy, by largest probability", gains["cross-entropy"].to_numpy()[::2])
-heads = {"row": "trained on", "loss": "loss"}
-caption = "AUROC (%) of cross-entropy, and by how many points a loss differs (95 % t interval over seeds)"
-captioned(
-    wide.reset_index().rename(columns=heads).rename_axis(columns=None), caption, precision=1, index=False, spelt=True
-)
+caption = "AUROC (%) of cross-entropy, and a loss minus that of cross-entropy, in points (95 % t interval over seeds)"
+captioned(contrasts.tabulate_gains(gains, sets), caption, precision=1, index=False, spelt=True)
 
 # %% tags=["remove-cell"]
-of = gains.set_index(["grid", "unknown", "loss", "score"]).sort_index()
 asked = evaluate_contrasts(detected, digit_contrasts(sorted(set(detected["gamma"]) - {0}), gamma)).set_index("name")
 chief, by_energy = (asked.loc[f"{focal}, auroc {score}"] for score in ("max-probability", "energy"))
 note("unknown", energy=by_energy["difference"], smallest=chief["smallest"])
-top = asked[asked["metric"] == "auroc max-probability"]
-expect(not top["significant"].any(), "by the largest probability focal loss is not measurably better or worse")
+by_top = asked[asked["metric"] == "auroc max-probability"]
+expect(not by_top["significant"].any(), "by the largest probability focal loss is not measurably better or worse")
 expect(by_energy["significant"] and by_energy["difference"] > 0, "by energy focal loss is better")
-later = [evaluate_contrasts(read_unknown("fashion-mnist-unknown", "mnist-5k"), RECORDED_DIGITS)]
-later.append(contrasts.evaluate_by_unknown("cifar10-unknown", CIFAR, CIFAR_SHOWN))
-expect(not pd.concat(later)["significant"].any(), "no contrast with FCL, FLSD-53 or on CIFAR-10 is significant")
-fresh = of.loc[("fashion-mnist-fresh", "mnist-5k", "focal 3")]
-expect(fresh.loc["energy", "low"] > 0, "fresh seeds repeat the gain by energy")
-expect(fresh.loc["max-probability", "high"] < 0, "with fresh seeds the interval of the largest probability is below 0")
+planned = [evaluate_contrasts(read_unknown("fashion-mnist-unknown", "mnist-5k"), RECORDED_DIGITS)]
+planned += [contrasts.evaluate_by_unknown("cifar10-unknown", CIFAR, CIFAR_SHOWN)]
+expect(not pd.concat(planned)["significant"].any(), "no contrast with FCL, FLSD-53 or on CIFAR-10 is significant")
+fresh = gains[gains["grid"] == "fashion-mnist-fresh"].set_index(["loss", "score"])
+of_fcl = fresh.loc[("fcl 4 1.5", "max-probability")]
+note("unknown", fcl=of_fcl["difference"], fcl_high=of_fcl["high"])
+expect(of_fcl["low"] < 0 < of_fcl["high"], "fresh seeds do not decide about FCL")
+expect(fresh.loc[("focal 3", "energy"), "low"] > 0, "fresh seeds repeat the gain by energy")
+expect(fresh.loc[("focal 3", "max-probability"), "high"] < 0, "with fresh seeds the largest probability does worse")
 
 # %% tags=["remove-cell"]
-levels = detected.query("method == 'none'").pivot_table(index="loss", columns="metric", values="value")
-levels = levels[[f"auroc {score}" for score in scores.values()]]
-by_score, by_loss = ((levels.max(axis=axis) - levels.min(axis=axis)).max() for axis in ("columns", "index"))
-note("unknown", by_score=by_score)
-expect(by_score > by_loss, "the score matters more than the loss")
 on_cifar = gains[gains["grid"] == "cifar10-unknown"]
-expect(((on_cifar["low"] < 0) & (on_cifar["high"] > 0)).all(), "on CIFAR-10 no difference excludes 0")
+expect(((on_cifar["low"] < 0) & (on_cifar["high"] > 0)).all(), "on CIFAR-10 nothing is decided")
 noise = on_cifar.loc[on_cifar["unknown"] != "cifar100", "cross-entropy"]
-expect(((noise > 45) & (noise < 55)).all(), "noise is told from clean images hardly better than by guessing")
-fcl = of.loc[("fashion-mnist-fresh", "mnist-5k", "fcl 4 1.5", "max-probability")]
-note("unknown", fcl=fcl["difference"], fcl_high=fcl["high"])
-expect(fcl["low"] < 0 < fcl["high"], "fresh seeds do not decide about FCL")
-
-# %% tags=["remove-cell"]
-cells = detected[detected["metric"] == "auroc max-probability"].pivot_table(
-    index="loss", columns="method", values="value"
-)
-note("unknown", moved=(cells["temperature"] - cells["none"])["cross-entropy"])
-expect((cells["temperature"] > cells["none"]).all(), "a temperature raises AUROC by the largest probability")
-expect((cells["focal-temperature"] - cells["temperature"]).drop("cross-entropy").gt(0).all(), "and the map adds to it")
+expect(noise.between(45, 55).all(), "networks on CIFAR-10 hardly notice noise")
+aurocs = detected.pivot_table(index="loss", columns=["method", "metric"], values="value")
+levels = aurocs["none"][[f"auroc {score}" for score in scores.values()]]
+by_score, by_loss = (levels.max(axis=axis) - levels.min(axis=axis) for axis in ("columns", "index"))
+note("unknown", by_score=by_score.max())
+expect(by_score.min() > by_loss.max(), "the score matters more than the loss")
+plain, scaled, mapped = (aurocs[m]["auroc max-probability"] for m in ("none", "temperature", "focal-temperature"))
+note("unknown", moved=(scaled - plain)["cross-entropy"])
+expect((scaled > plain).all(), "a temperature raises AUROC by the largest probability")
+expect((mapped > scaled).drop("cross-entropy").all(), "and the map adds to it")
 
 # %% [markdown]
 # * *Focal loss, energy.* Fresh seeds repeat the gain on digits. On CIFAR-10 neither a gain nor a loss is shown.
@@ -201,11 +186,8 @@ expect((cells["focal-temperature"] - cells["temperature"]).drop("cross-entropy")
 kinds = tuple(name.strip() for name in corruptions.split(","))
 both = ("cross-entropy", focal)
 shifted = shifted[shifted["corruption"].isin(kinds) & shifted["loss"].isin(both)]
-lines = {
-    f"{loss}, {said}": (loss, method)
-    for loss in both
-    for method, said in (("none", "as trained"), ("temperature", "temperature"))
-}
+methods = {"as trained": "none", "temperature": "temperature"}
+lines = {f"{loss}, {said}": (loss, method) for loss in both for said, method in methods.items()}
 panels = {
     in_words(kind): {label: contrasts.over_severity(shifted, *line, "gap", (kind,)) for label, line in lines.items()}
     for kind in kinds
@@ -216,33 +198,28 @@ panel_figure(panels, "severity", "confidence $-$ accuracy (points)", reference=0
 
 # %%
 changes = contrasts.temperature_changes(shifted)
-caption = (
-    "Adaptive ECE (bins of equal mass) after a temperature minus as trained, in points; * significant (Holm over all)"
-)
+caption = "Adaptive ECE (bins of equal mass) after a temperature minus as trained; * significant (Holm over all)"
 captioned(contrasts.tabulate_changes(changes), caption)
 
 # %% tags=["remove-cell"]
-gap = shifted[shifted["metric"] == "gap"].pivot_table(
-    index=["corruption", "severity", "loss"], columns="method", values="value"
-)
-expect((gap.loc["contrast"].loc[[2, 3, 4], "temperature"] < -10).all(), "underconfident under contrast")
-expect(gap.drop("contrast", level=0)["temperature"].between(-5, 5).all(), "noise and blur change little")
-clear = changes[changes["significant"]].set_index(["loss", "corruption"])
+scaled = shifted.query("metric == 'gap' and method == 'temperature'")
+gap = scaled.groupby(["corruption", "severity", "loss"], as_index=False)["value"].mean()
+reduced = gap["corruption"] == "contrast"
+expect((gap[reduced & gap["severity"].isin([2, 3, 4])]["value"] < -10).all(), "underconfident under contrast")
+expect(gap[~reduced]["value"].between(-5, 5).all(), "noise and blur change little")
+clear = changes[changes["significant"]]
 up, down = clear[clear["difference"] > 0], clear[clear["difference"] < 0]
-expect(set(up.index) == {("focal 3", "contrast")} and set(up["severity"]) == {2, 3}, "it harms where the text says")
-expect(len(down.loc["cross-entropy"]) == 11, "it helps under noise and blur at every severity")
-of_shift = evaluate_contrasts(mean_over_shifts(shifted), shift_contrasts(gamma)).set_index("name")
-ece_of = of_shift.loc[f"{focal}: temperature minus none, adaptive-ece"]
-expect(of_shift.loc["cross-entropy: temperature minus none, nll", "significant"], "NLL of cross-entropy falls")
-expect(not ece_of["significant"], "the mean change of focal loss is not significant")
-maps = of_shift[of_shift.index.str.contains("focal-temperature")]
-expect(not maps["significant"].any(), "the map in place of a temperature changes nothing measurable")
+expect(set(up["name"]) == {"focal 3, contrast 2", "focal 3, contrast 3"}, "it harms where the text says")
+expect((down["loss"] == "cross-entropy").sum() == 11, "it helps under noise and blur at every severity")
+of_shift = evaluate_contrasts(mean_over_shifts(shifted), shift_contrasts(gamma))
+undecided = of_shift["name"].str.contains("focal-temperature") | of_shift["name"].str.startswith(f"{focal}: temp")
+expect(not of_shift[undecided]["significant"].any(), "undecided on average over corruptions")
 
 # %% [markdown]
 # For cross-entropy the temperature lowers the calibration error under noise and blur, at every severity. For focal loss
 # there is less to correct. Under reduced contrast, severity 2 and 3, the temperature makes focal loss significantly
-# worse. On average over corruptions its effect on focal loss is undecided. So is whether the focal map before the
-# temperature, which KK24 add, changes anything.
+# worse. On average over corruptions its effect on focal loss is undecided. So is whether the focal map that KK24 add to
+# a temperature changes anything.
 #
 # (sec-unknown-cifar)=
 # ## CIFAR-10 and its corruptions
@@ -262,13 +239,12 @@ expect(minus.loc[("adaptive-ece", "none"), "high"] < 0, "as trained focal loss i
 after = minus.loc[("adaptive-ece", "temperature")]
 expect(after["low"] < 0 < after["high"], "after a temperature the difference is undecided")
 note("unknown", cifar_made=under["corruption"].nunique(), images=int(under["images"].max()))
-of_cifar = {loss: levels.loc[loss] for loss in ("cross-entropy", "focal 3")}
-note("unknown", ce=of_cifar["cross-entropy"]["adaptive ECE (%), as trained", "corrupted"])
-note("unknown", ce_after=of_cifar["cross-entropy"]["adaptive ECE (%), temperature", "corrupted"])
-reduced = contrasts.temperature_under(under, "contrast", "focal 3")
-expect(reduced.min() < 0 < reduced.max(), "on CIFAR-10 harm under contrast is undecided")
-right = 1 - levels["error (%)", "clean"].mean() / 100
-note("unknown", floor=100 * np.sqrt(2 / np.pi * right * (1 - right) * 15 / under["images"].max()))
+note("unknown", ce=levels.loc["cross-entropy", ("adaptive ECE (%), as trained", "corrupted")])
+note("unknown", ce_after=levels.loc["cross-entropy", ("adaptive ECE (%), temperature", "corrupted")])
+by_seed = contrasts.temperature_under(under, "contrast", "focal 3")
+expect(by_seed.min() < 0 < by_seed.max(), "on CIFAR-10 harm under contrast is undecided")
+wrong = levels["error (%)", "clean"].mean() / 100
+note("unknown", floor=100 * np.sqrt(2 / np.pi * wrong * (1 - wrong) * 15 / under["images"].max()))
 expect(levels["error (%)", "clean"].between(40, 50).all(), "the networks err on more than four of ten clean images")
 
 # %% [markdown]

@@ -186,8 +186,8 @@ note("looks", ece=by_name[f"ece: {fcl} minus {ce}"], auroc=by_name[f"auroc: {fcl
 
 # %% [markdown]
 # With several garments FCL has {glue:text}`looks-fcl:.1f` points more energy in the box than cross-entropy, and
-# {glue:text}`looks-less:.1f` less than focal loss with the same $\gamma$. The square that FCL adds does not help here. With
-# one garment energy and spread are undecided; with both losses the hottest pixel hits the box more often.
+# {glue:text}`looks-less:.1f` less than focal loss with the same $\gamma$. The square that FCL adds does not help here.
+# With one garment energy and spread are undecided; with both losses the hottest pixel hits the box more often.
 #
 # Most of the energy is what any training brings: compare the untrained network in the table.
 #
@@ -229,8 +229,8 @@ note("looks", printed=100 * (printed["FCL"] - printed["CheXNet (BCE)"]).mean())
 # at equal AUROC.
 #
 # As trained FCL has an ECE {glue:text}`looks-ece:.1f` points *higher* than cross-entropy, unlike L25's 'reliability
-# scores'. Its map, which needs no validation data, takes that away. After it, focal loss has the lowest ECE, and
-# between FCL and cross-entropy the difference is undecided.
+# scores'. Its map, which needs no validation data, takes that away. After it, focal loss has a lower ECE than
+# cross-entropy, and between FCL and cross-entropy the difference is undecided.
 #
 # :::{admonition} Small print
 # :class: dropdown

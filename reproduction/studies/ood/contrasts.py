@@ -5,7 +5,7 @@ Tables of corrupted images are those of `measure_shift`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -61,6 +61,22 @@ def detection_gains(compared: Iterable[tuple[str, str, str]], scores: Iterable[s
             found = {"cross-entropy": wide[CE].mean(), "difference": i.estimate, "low": i.low, "high": i.high}
             rows.append({"grid": grid, "unknown": unknown, "loss": loss, "score": score} | found)
     return pd.DataFrame(rows)
+
+
+def tabulate_gains(gains: pd.DataFrame, sets: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+    """What `detection_gains` gives: cross-entropy's by the first score, '+6.6 (+3.7 to +9.5)' by each; a row a loss.
+
+    Args:
+        sets: what to call a grid and what it is shown.
+    """
+    spans = [f"{row.difference:+.1f} ({row.low:+.1f} to {row.high:+.1f})" for row in gains.itertuples()]
+    named = [sets[key] for key in zip(gains["grid"], gains["unknown"], strict=True)]
+    by = gains["score"].map(in_words)
+    shown = gains.assign(**{"trained on": named, "span": spans, "score": "minus cross-entropy, by " + by})
+    wide = shown.pivot_table(index=["trained on", "loss"], columns="score", values="span", aggfunc="first", sort=False)
+    first = gains["score"] == gains["score"].iloc[0]
+    wide.insert(0, f"cross-entropy, by {by.iloc[0]}", gains.loc[first, "cross-entropy"].to_numpy())
+    return wide.reset_index().rename_axis(columns=None)
 
 
 def levels_under_shift(table: pd.DataFrame) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from reproduction.studies.ood.contrasts import (
     evaluate_by_unknown,
     over_severity,
     tabulate_changes,
+    tabulate_gains,
     temperature_changes,
     temperature_under,
 )
@@ -145,3 +146,13 @@ def test_the_difference_from_cross_entropy_by_gamma():
     (row,) = detection_gains([("fashion-mnist", "mnist-5k", "focal 3")], ["energy"]).to_dict("records")
     assert gammas.tolist() == [1, 2, 3, 5, 7]
     assert (mean[2], half[2]) == pytest.approx((row["difference"], row["high"] - row["difference"]))
+
+
+def test_gains_are_shown_a_row_a_set_and_loss():
+    asked = [("fashion-mnist-fresh", "mnist-5k", loss) for loss in ("focal 3", "fcl 4 1.5")]
+    gains = detection_gains(asked, ["max-probability", "energy"])
+    shown = tabulate_gains(gains, {("fashion-mnist-fresh", "mnist-5k"): "fresh"})
+    assert shown["trained on"].tolist() == ["fresh", "fresh"]
+    assert shown["loss"].tolist() == ["focal 3", "fcl 4 1.5"]
+    assert shown["cross-entropy, by largest probability"].tolist() == gains["cross-entropy"].tolist()[::2]
+    assert shown["minus cross-entropy, by energy"][0].startswith(f"{gains['difference'][1]:+.1f} (")
