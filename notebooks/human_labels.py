@@ -153,8 +153,8 @@ expect(over_sentences.high < 0, "over test sentences, too, the map brings the mo
 # ## Five settings, several seeds
 #
 # We recorded more seeds of the linear model, three networks, and the linear model with three classes. The comparisons
-# were preregistered. The distance is KL to the raters, so less than 0 is nearer; a star is significant after Holm's
-# correction.
+# were preregistered, those of the Tree-LSTM when the other results had been seen. The distance is KL to the raters, so
+# less than 0 is nearer; a star is significant after Holm's correction.
 
 # %%
 compared = {

@@ -260,7 +260,7 @@ captioned(beside, f"ECE (%) trained here on {in_words(dataset)}, and in the pape
 # :::{admonition} What to remember
 # :class: tip
 # * As trained, focal losses calibrate these text classifiers better than cross-entropy in most settings.
-# * After a temperature no difference is left that we could measure. So fit a temperature first.
+# * After a temperature no difference in ECE is left that we could measure. So fit a temperature first.
 # * Say which epoch you keep. It can move the ECE as much as the loss does.
 # * Look at the error beside the ECE. A network that learned nothing is well calibrated.
 # :::
