@@ -99,56 +99,6 @@ def temperature_ratios(model: str, classes: int, gamma: float, method: str) -> n
     return ratio.to_numpy()
 
 
-def count_relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str] = ("nearer", "farther")) -> str:
-    """'nearer in 3 of 4, not told apart in 1 of 4': one contrast in every setting that has it, after correction.
-
-    A contrast counts as told apart where it is significant among those of its setting.
-    """
-    counts, settings = _relations(evaluated, name, words)
-    return ", ".join(f"{word} in {count} of {settings}" for word, count in counts.items() if count)
-
-
-def _relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str]) -> tuple[dict[str, int], int]:
-    """In how many settings a contrast is below 0, the first word, above 0, or not told apart; how many have it."""
-    rows = evaluated[evaluated["name"] == name]
-    told, above = rows["significant"].astype(bool), rows["difference"] > 0
-    counts = {words[0]: told & ~above, words[1]: told & above, "not told apart": ~told}
-    return {word: int(which.sum()) for word, which in counts.items()}, len(rows)
-
-
-def sum_up_relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str] = ("nearer", "farther")) -> str:
-    """What `count_relations` counts, shorter: 'nearer in 3 of 4 settings and farther in none', 'in each of 4 settings'.
-
-    'not told apart in any of 3 settings' where no setting tells.
-    """
-    counts, settings = _relations(evaluated, name, words)
-    if settings == 1:
-        return f"{max(counts, key=lambda word: counts[word])} in the one setting"
-    (one, first), (two, second), _ = counts.items()
-    of = f"{settings} settings"
-    if first and second:
-        return f"{one} in {first} and {two} in {second} of {of}"
-    if not first and not second:
-        return f"not told apart in any of {of}"
-    word, other, count = (one, two, first) if first else (two, one, second)
-    return f"{word} in each of {of}" if count == settings else f"{word} in {count} of {of} and {other} in none"
-
-
-def say_whether_uses_exclude(evaluated: pd.DataFrame) -> str:
-    """A sentence on the settings where the map helps with validated weights and harms after training to the end."""
-    wide = evaluated.assign(sign=np.where(evaluated["significant"], np.sign(evaluated["difference"]), 0.0))
-    wide = wide.pivot(index="table", columns="name", values="sign")
-    helps = wide["focal: after its map minus as it is"] < 0
-    both = int((helps & (wide["to the end: focal after its map minus as it is"] > 0)).sum())
-    if not both:
-        return "In no setting is the map shown to help with validated weights and to harm without."
-    return (
-        f"In {both} of {len(wide)} settings the two uses of focal loss exclude each other: with validated weights the "
-        "map brings the model nearer to what people say; trained on to the end, and without a temperature, the model "
-        "is served by the very bias that the map takes away."
-    )
-
-
 def differences_from(table: pd.DataFrame, kept: str, metric: str = "kl") -> pd.DataFrame:
     """A metric of every loss and method minus that of cross-entropy as trained, paired over seeds; best first.
 

@@ -78,15 +78,6 @@ def say_contrast(evaluated: pd.DataFrame, name: str, words: tuple[str, str] = ("
     return f"{abs(difference):.2f} points {words[int(difference > 0)]} ({span})"
 
 
-def count_signs(evaluated: pd.DataFrame, table: str) -> str:
-    """'2 of 6 are as claimed, 1 the opposite, 3 not told apart', of the contrasts of a table that claim a sign."""
-    rows = evaluated[evaluated["table"].str.startswith(table) & (evaluated["claimed"] != 0)]
-    agree = np.sign(rows["difference"]) == rows["claimed"]
-    decided = rows["significant"]
-    counts = int((decided & agree).sum()), int((decided & ~agree).sum()), int((~decided).sum())
-    return f"{counts[0]} of {len(rows)} are as claimed, {counts[1]} the opposite, {counts[2]} not told apart"
-
-
 NEEDS = f"results/{RECORD}"
 
 

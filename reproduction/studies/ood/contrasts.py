@@ -1,20 +1,20 @@
-"""What the chapter on unknown inputs shows: means over corruptions, contrasts on several sets, counts in words.
+"""What the chapter on unknown inputs shows: means over corruptions, contrasts on several sets.
 
 Tables of corrupted images are those of `measure_shift`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from focal_lib.metrics.intervals import t_interval_if_any
+from focal_lib.metrics.intervals import paired_t_interval
 from reproduction.engine.contrasts import Contrast, Setting
-from reproduction.engine.data.corruptions import CORRUPTION_KINDS
 from reproduction.pages.tables import in_words
 from reproduction.studies.ood.measures import compare_by_shift, mean_over_shifts
+from reproduction.studies.ood.plan import CE
 from reproduction.studies.shared.over_seeds import correct_together, means_and_halves
 from reproduction.studies.shared.recorded import read_unknown
 from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts
@@ -36,33 +36,47 @@ def over_severity(
     return wide.columns.to_numpy(), *means_and_halves(wide)
 
 
-def tells_apart(table: pd.DataFrame) -> bool:
-    """Whether a table of `measure_shift` has detection by severity: a record made before it was measured has not."""
-    return bool(table["metric"].str.startswith("auroc").any())
+def auroc_by_gamma(table: pd.DataFrame, score: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gammas, the mean AUROC as trained minus that of cross-entropy by a score, half of its t interval: (m,) each."""
+    trained = table[(table["method"] == "none") & (table["metric"] == f"auroc {score}")]
+    wide = trained.pivot(index="seed", columns="gamma", values="value")
+    return wide.columns[1:].to_numpy(), *means_and_halves(wide.drop(columns=0.0).sub(wide[0.0], axis=0))
 
 
-def detection_by_severity(table: pd.DataFrame, losses: Sequence[str]) -> pd.DataFrame:
-    """AUROC and FPR at 95 % of telling corrupted images from clean ones as trained, in per cent, as text.
+def detection_gains(compared: Iterable[tuple[str, str, str]], scores: Iterable[str]) -> pd.DataFrame:
+    """AUROC as trained of a loss beside cross-entropy's, in per cent, by each score: over paired seeds.
+
+    Args:
+        compared: a recorded grid, what it is shown and a loss, each.
 
     Returns:
-        A row a loss and severity, a column a metric, the mean over corruptions and seeds, '61.2 ± 0.9' with half of its
-        95 % t interval over seeds, '61.2' of one seed.
-
-    Raises:
-        ValueError: there is none in the table, or not of these losses.
+        grid, unknown, loss, score; cross-entropy, the mean; difference, low and high, its 95 % t interval.
     """
-    kept = table[(table["method"] == "none") & table["metric"].str.startswith(("auroc", "fpr95"))]
-    kept = kept[kept["loss"].isin(losses)]
-    if kept.empty:
-        raise ValueError(f"table must have AUROC by severity of {', '.join(losses)}. Got none.")
-    means = kept.groupby(["loss", "severity", "metric", "seed"], sort=False)["value"].mean()
-    said = means.groupby(["loss", "severity", "metric"], sort=False).agg(_mean_and_half)
-    return said.unstack("metric", sort=False).rename_axis(columns=None)
+    rows = []
+    for grid, unknown, loss in compared:
+        trained = read_unknown(grid, unknown).query("method == 'none'")
+        for score in scores:
+            wide = trained[trained["metric"] == f"auroc {score}"].pivot(index="seed", columns="loss", values="value")
+            i = paired_t_interval(wide[loss], wide[CE])
+            found = {"cross-entropy": wide[CE].mean(), "difference": i.estimate, "low": i.low, "high": i.high}
+            rows.append({"grid": grid, "unknown": unknown, "loss": loss, "score": score} | found)
+    return pd.DataFrame(rows)
 
 
-def _mean_and_half(values: pd.Series) -> str:
-    i = t_interval_if_any(values)
-    return f"{i.estimate:.1f}" + (f" ± {(i.high - i.low) / 2:.1f}" if i.kind else "")
+def tabulate_gains(gains: pd.DataFrame, sets: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+    """What `detection_gains` gives: cross-entropy's by the first score, '+6.6 (+3.7 to +9.5)' by each; a row a loss.
+
+    Args:
+        sets: what to call a grid and what it is shown.
+    """
+    spans = [f"{row.difference:+.1f} ({row.low:+.1f} to {row.high:+.1f})" for row in gains.itertuples()]
+    named = [sets[key] for key in zip(gains["grid"], gains["unknown"], strict=True)]
+    by = gains["score"].map(in_words)
+    shown = gains.assign(**{"trained on": named, "span": spans, "score": "minus cross-entropy, by " + by})
+    wide = shown.pivot_table(index=["trained on", "loss"], columns="score", values="span", aggfunc="first", sort=False)
+    first = gains["score"] == gains["score"].iloc[0]
+    wide.insert(0, f"cross-entropy, by {by.iloc[0]}", gains.loc[first, "cross-entropy"].to_numpy())
+    return wide.reset_index().rename_axis(columns=None)
 
 
 def levels_under_shift(table: pd.DataFrame) -> pd.DataFrame:
@@ -80,16 +94,6 @@ def levels_under_shift(table: pd.DataFrame) -> pd.DataFrame:
         for images, rows in (("clean", kept["severity"] == 0), ("corrupted", kept["severity"] > 0)):
             parts[name, images] = kept[rows].groupby("loss", sort=False)["value"].mean()
     return pd.DataFrame(parts).rename_axis(index=None)
-
-
-def extremes_over_corruptions(
-    table: pd.DataFrame, loss: str, method: str = "none", metric: str = "adaptive-ece"
-) -> tuple[tuple[str, float], tuple[str, float]]:
-    """The corruptions at whose highest severity the metric is least and largest, with its means over seeds."""
-    kept = table[(table["loss"] == loss) & (table["method"] == method) & (table["metric"] == metric)]
-    means = kept[kept["severity"] == table["severity"].max()].groupby("corruption")["value"].mean()
-    least, most = means.idxmin(), means.idxmax()
-    return (str(least), float(means[least])), (str(most), float(means[most]))
 
 
 def minus_cross_entropy_under_shift(table: pd.DataFrame, loss: str) -> pd.DataFrame:
@@ -143,39 +147,6 @@ def tabulate_changes(changes: pd.DataFrame) -> pd.DataFrame:
     return wide.rename_axis(index=["loss", "corruption"], columns="severity")
 
 
-def largest_changes(changes: pd.DataFrame) -> pd.DataFrame:
-    """Largest rise and largest fall of each loss in what `temperature_changes` gives, for `format_contrasts`."""
-    by_loss = changes.groupby("loss", sort=False)["difference"]
-    ends = pd.concat([by_loss.idxmax(), by_loss.idxmin()])
-    return changes.loc[ends.sort_index(kind="stable").to_numpy()]
-
-
-def say_better(row: pd.Series) -> str:
-    """'better than' or 'worse than' of a row of `evaluate_contrasts` on AUROC, or that neither is measured."""
-    if not row["significant"]:
-        return "not measurably better or worse than"
-    return "better than" if row["difference"] > 0 else "worse than"
-
-
-def say_harm(changes: pd.DataFrame, loss: str) -> str:
-    """Where a temperature raises a loss's adaptive ECE after Holm: 'contrast 2, 3', or 'nowhere'."""
-    raised = changes[(changes["loss"] == loss) & changes["significant"] & (changes["difference"] > 0)]
-    where = raised.groupby("corruption", sort=False)["severity"]
-    said = [f"{in_words(name)} {', '.join(map(str, found))}" for name, found in where]
-    return "; ".join(said) or "nowhere"
-
-
-def say_absent(table: pd.DataFrame) -> str:
-    """Which corruptions of CIFAR-10-C, all of which are made here, a table of `measure_shift` is without: 'frost'.
-
-    Returns:
-        Their names as a list in words, 'none' where all are there.
-    """
-    there = set(table["corruption"])
-    absent = [in_words(name) for kind in CORRUPTION_KINDS.values() for name in kind if name not in there]
-    return " and ".join(filter(None, [", ".join(absent[:-1]), *absent[-1:]])) or "none"
-
-
 def energy_minus_probability(table: pd.DataFrame) -> pd.DataFrame:
     """AUROC by energy minus by the largest probability, as trained, in points: a row a seed, a column a loss.
 
@@ -203,19 +174,3 @@ def evaluate_by_unknown(grid: str, contrasts: Iterable[Contrast], unknown: Seque
         found = evaluate_contrasts(read_unknown(grid, name), own)
         parts.append(found.assign(name=f"{name}: " + found["name"]))
     return pd.concat(parts, ignore_index=True)
-
-
-def say_significant(found: pd.DataFrame) -> str:
-    """'none of 8 is significant', or how many are, and of how many the sign is the claimed one.
-
-    Args:
-        found: what `evaluate_contrasts` gives.
-    """
-    clear = found[found["significant"]]
-    if clear.empty:
-        return f"none of {len(found)} is significant"
-    claimed = int((np.sign(clear["difference"]) == clear["claimed"]).sum())
-    if len(clear) == 1:
-        return f"1 of {len(found)} is significant, {'with' if claimed else 'against'} the sign asked for"
-    share = "all" if claimed == len(clear) else f"{claimed} of them" if claimed else "none"
-    return f"{len(clear)} of {len(found)} are significant, {share} with the sign asked for"

@@ -27,6 +27,7 @@ _EVALUATED = ["table", "name", "compared", "primary", "metric", "claimed", "diff
 _EVALUATED += ["seeds", "over", "p", "p_adjusted", "smallest", "significant"]
 _SHOWN = {"name": "contrast", "difference": "difference", "interval": "95 % t interval", "over": "over", "p": "p"}
 _SHOWN |= {"p_adjusted": "p, corrected (Holm)", "significant": "significant", "smallest": "smallest that would show"}
+_STAR = "\u00a0*"  # of a significant difference in a cell
 _AFTER = {"none": "as trained", "temperature": "after a temperature"}
 # compared in the runs for which nothing was written down before; to add gamma 2 afterwards would be a choice by result
 _NOT_WRITTEN = ("focal 1", "focal 3", "focal 5", "focal 7", "flsd-53")
@@ -188,6 +189,25 @@ def name_in_full(found: pd.DataFrame) -> pd.DataFrame:
     """What `evaluate_contrasts` found, for a page's table: as names the tables, what is compared, metric and claim."""
     metric, claimed = found["metric"].map(in_words), found["claimed"].map({-1: "lower", 1: "higher"})
     return found.assign(name=found["table"] + ": " + found["compared"] + ", " + metric + ", claimed " + claimed)
+
+
+def significant_signs(evaluated: pd.DataFrame) -> pd.Series:
+    """The sign of each difference that is significant, 0 of the others; by name and table, of `evaluate_contrasts`."""
+    signs = np.sign(evaluated["difference"]).where(evaluated["significant"].astype(bool), 0)
+    return signs.set_axis(pd.MultiIndex.from_frame(evaluated[["name", "table"]])).sort_index()
+
+
+def tabulate_contrasts(evaluated: pd.DataFrame, shown: Mapping[str, str], digits: int) -> pd.DataFrame:
+    """'-11.2 *' of what `evaluate_contrasts` gives, * where significant: a row a contrast, a column a table.
+
+    Args:
+        shown: names of contrasts, and what to call them.
+        digits: behind the point.
+    """
+    cells = [f"{row.difference:+.{digits}f}{_STAR * bool(row.significant)}" for row in evaluated.itertuples()]
+    wide = evaluated.assign(cell=cells).pivot(index="name", columns="table", values="cell")
+    wide = wide.loc[list(shown), list(evaluated["table"].unique())]
+    return wide.rename(index=shown).rename_axis(index=None, columns=None).fillna("")
 
 
 def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int | None = 3) -> Styler:

@@ -28,8 +28,8 @@ from reproduction.studies.shared.printed_effects import compare_with_printed, pr
 from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts, find_contrast
 from reproduction.studies.texts.measures import RECORD, name_kept
-from reproduction.studies.texts.plan import BEST, ELSEWHERE, LAST, SEEN, SETTINGS, written_contrasts
-from reproduction.studies.texts.train import IN, TextRun
+from reproduction.studies.texts.plan import BEST, ELSEWHERE, SEEN, SETTINGS, written_contrasts
+from reproduction.studies.texts.train import IN
 
 NEEDS = f"results/{RECORD}"
 SIZE = "film reviews, two small networks, weights of the best validation accuracy"  # for statements
@@ -40,7 +40,6 @@ PRINTED_ROWS = {  # as printed -> the networks of the rows on texts that both pa
 }
 _OF_DATASET = {"20-newsgroups": "20 Newsgroups", "20-newsgroups-m20": "20 Newsgroups", "ag-news": "AG News"}
 _GAP = "FLSD-53 minus cross-entropy"  # of written_contrasts, and there at the last epoch too
-_ROUNDING = 1e-4  # of logits, accuracies and NLLs after training in float32
 _STAGES = {"pre": "", "post": "ece"}  # objective of the temperature
 _ROWS = (("M20", "20 Newsgroups"), ("M20", "SST Binary"), ("L25", "20 Newsgroups"), ("L25", "AG News"))
 
@@ -72,16 +71,6 @@ def _select(table: pd.DataFrame, metric: str, objective: str | None = None, kept
     """Rows of a metric in distribution; of an objective, '' for as trained, or of all."""
     own = table[(table["source"] == IN) & (table["kept"] == kept) & (table["metric"] == metric)]
     return own if objective is None else own[own["objective"] == objective]
-
-
-def _paired(table: pd.DataFrame, by: list[str], column: str, first: str, second: str) -> pd.DataFrame:
-    """Means over seeds of two kinds of rows, told by a column, and the second minus the first: t interval, by group."""
-    found = []
-    for own, part in table.groupby(by, sort=False):
-        wide = part.pivot(index="seed", columns=column, values="value")
-        i = t_interval_if_any(wide[second] - wide[first])
-        found.append((*own, wide[first].mean(), wide[second].mean(), i.estimate, i.low, i.high))
-    return pd.DataFrame(found, columns=[*by, first, second, "difference", "low", "high"])
 
 
 def beside_printed(table: pd.DataFrame, metric: str, dataset: str) -> pd.DataFrame:
@@ -226,25 +215,6 @@ def rank_correlations(table: pd.DataFrame, without: Sequence[str] = (), level: f
     return pd.DataFrame(found, columns=["label", "stage", "losses", "seeds", "tau", "low", "high", "p"])
 
 
-def curves_by_epoch(runs: Sequence[TextRun], field: str) -> dict[str, tuple[np.ndarray, ...]]:
-    """Loss -> epochs, and of a field of `Epoch` the mean, the lowest and the highest over the seeds; (epochs,) each."""
-    found: dict[str, tuple[np.ndarray, ...]] = {}
-    for loss in dict.fromkeys(run.spec.label for run in runs):
-        values = np.array([[getattr(e, field) for e in run.epochs] for run in runs if run.spec.label == loss])
-        found[loss] = (np.arange(1, values.shape[1] + 1), values.mean(0), values.min(0), values.max(0))
-    return found
-
-
-def gaps_of_epochs(table: pd.DataFrame, metrics: tuple[str, ...] = ("error", "ece", "nll")) -> pd.DataFrame:
-    """The last epoch minus the best one, as trained, of each loss: paired over seeds, t intervals each for itself.
-
-    Returns:
-        loss, metric, best, last (means), difference, low, high.
-    """
-    own = table[(table["source"] == IN) & (table["method"] == "none") & table["metric"].isin(metrics)]
-    return _paired(own, ["loss", "metric"], "kept", BEST, LAST)
-
-
 def gap_last_minus_best(level: float = 0.95) -> pd.DataFrame:
     """FLSD-53 minus cross-entropy in ECE as trained, at the last epoch of both, less the same at the best one.
 
@@ -269,68 +239,10 @@ def gap_last_minus_best(level: float = 0.95) -> pd.DataFrame:
     return correct_together(pd.DataFrame(rows, columns=columns), level)
 
 
-def say_how_much_is_told(evaluated: pd.DataFrame) -> str:
-    """'little apart: of 55 contrasts ..., 7 are significant': how many of the written contrasts are."""
-    told = int(evaluated["significant"].sum())
-    much = "much" if 2 * told > len(evaluated) else "little"
-    return f"{much} apart: of {len(evaluated)} contrasts that were written down before, {told} are significant"
-
-
-def say_whether_epoch_matters(evaluated: pd.DataFrame, changes: pd.DataFrame) -> str:
-    """'matters' where a contrast between last and best epoch of the same loss, or of the gap, shows it; 'may matter'.
-
-    Args:
-        evaluated: from `evaluate_written_texts`.
-        changes: from `gap_last_minus_best`.
-    """
-    own = evaluated[evaluated["name"].str.endswith(": last epoch minus best") & (evaluated["metric"] == "ece")]
-    return "matters" if own["significant"].any() or changes["significant"].any() else "may matter"
-
-
-def say_networks_alike(runs: Sequence[TextRun], first: str, second: str) -> str:
-    """Whether two losses, by their labels, went the same way while training, and at the epochs that were kept.
-
-    But for the rounding of float32: 'one line in both panels', 'two lines, and at the epochs kept the same networks',
-    'two lines, and at the epochs kept other networks in 1 of 2 seeds'.
-    """
-    curves = (curves_by_epoch(runs, field) for field in ("accuracy", "nll"))
-    if all(np.allclose(found[first], found[second], rtol=0, atol=_ROUNDING) for found in curves):
-        return "one line in both panels"
-    one, two = (
-        {run.spec.seed: run.weights[BEST] for run in runs if run.spec.label == loss} for loss in (first, second)
-    )
-    said = [(one[seed].tests[IN].logits, two[seed].tests[IN].logits) for seed in one]
-    apart = sum(not np.allclose(a, b, rtol=0, atol=_ROUNDING) for a, b in said)
-    kept = f"other networks in {apart} of {len(said)} seeds" if apart else "the same networks"
-    return f"two lines, and at the epochs kept {kept}"
-
-
 def spread_over_seeds(table: pd.DataFrame, kept: str, without: Sequence[str] = ()) -> float:
     """Standard deviation over seeds of the ECE as trained, in points: mean over losses; weights BEST or LAST."""
     own = _select(table, "ece", "", kept)
     return float(own[~own["loss"].isin(without)].groupby("loss")["value"].std(ddof=1).mean())
-
-
-def count_steadier(table: pd.DataFrame, without: Sequence[str] = ()) -> tuple[int, int]:
-    """Losses whose ECE as trained has a smaller `spread_over_seeds` at the last epoch than at the best; all losses."""
-    late, best = (_select(table, "ece", "", kept).groupby("loss")["value"].std(ddof=1) for kept in (LAST, BEST))
-    less = (late < best).drop(list(without), errors="ignore")
-    return int(less.sum()), len(less)
-
-
-def epochs_kept(table: pd.DataFrame) -> pd.DataFrame:
-    """Over seeds the earliest and the latest epoch of the best validation accuracy, and the ECE as trained there.
-
-    Returns:
-        loss, first, latest (epochs), lowest, highest (ECE); tau, Kendall's, between epoch and ECE.
-    """
-    found = []
-    for loss, part in _select(table, "ece", "").groupby("loss", sort=False):
-        epoch, value = part["epoch"], part["value"]
-        with np.errstate(invalid="ignore"):  # all seeds may keep one epoch
-            tau = float(kendalltau(epoch, value).statistic)
-        found.append((loss, epoch.min(), epoch.max(), value.min(), value.max(), tau))
-    return pd.DataFrame(found, columns=["loss", "first", "latest", "lowest", "highest", "tau"])
 
 
 def minus_cross_entropy_in_ece(table: pd.DataFrame, objective: str) -> pd.DataFrame:
@@ -361,17 +273,6 @@ def points_by_source(table: pd.DataFrame, metric: str, objective: str) -> dict[s
         wide = own[own["loss"] == loss].pivot(index="seed", columns="source", values="value")[sources]
         found[loss] = (np.arange(len(sources)), *means_and_halves(wide))
     return found
-
-
-def differences_by_source(table: pd.DataFrame, metric: str, objective: str) -> pd.DataFrame:
-    """A metric as trained and after a temperature by that objective, of each loss and source, over seeds; BEST weights.
-
-    Returns:
-        loss, source, before, after (means), difference (after minus before), low, high: t interval, each for itself.
-    """
-    own = table[(table["kept"] == BEST) & (table["metric"] == metric) & table["objective"].isin(["", objective])]
-    found = _paired(own, ["loss", "source"], "method", "none", "temperature")
-    return found.rename(columns={"none": "before", "temperature": "after"})
 
 
 def settings_with(name: str) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
@@ -13,11 +12,8 @@ from reproduction.engine.data import places
 from reproduction.studies.human_labels.contrasts import (
     SETTINGS,
     contrast_of_raters,
-    count_relations,
     differences_from,
     evaluate_written,
-    say_whether_uses_exclude,
-    sum_up_relations,
     temperature_ratios,
 )
 from reproduction.studies.human_labels.measures import (
@@ -120,51 +116,6 @@ def test_shares_by_prediction():
     assert (found["half"] > 0).all()
     with pytest.raises(ValueError, match=r"at least two sentences\. Got 7 for 4 bins"):
         share_by_prediction(shares[:7], shares[:7], bins=4)
-
-
-def _evaluated(**signs):
-    """A frame of two contrasts in two settings: 1, -1, or 0 where it is not significant."""
-    names = {
-        "validated": "focal: after its map minus as it is",
-        "late": "to the end: focal after its map minus as it is",
-    }
-    rows = [
-        {"table": setting, "name": names[which], "difference": sign or 0.5, "significant": sign != 0}
-        for which, both in signs.items()
-        for setting, sign in zip(("linear", "GP-CNN"), both, strict=len(both) > 1)
-    ]
-    return pd.DataFrame(rows)
-
-
-def test_relations_are_counted():
-    found = _evaluated(validated=(-1, 0), late=(1, 1))
-    assert count_relations(found, "focal: after its map minus as it is") == "nearer in 1 of 2, not told apart in 1 of 2"
-    assert count_relations(found, "to the end: focal after its map minus as it is") == "farther in 2 of 2"
-
-
-@pytest.mark.parametrize(
-    ("signs", "said"),
-    [
-        ((-1, -1), "nearer in each of 2 settings"),
-        ((1, 0), "farther in 1 of 2 settings and nearer in none"),
-        ((-1, 0), "nearer in 1 of 2 settings and farther in none"),
-        ((-1, 1), "nearer in 1 and farther in 1 of 2 settings"),
-        ((0, 0), "not told apart in any of 2 settings"),
-        ((0,), "not told apart in the one setting"),
-        ((1,), "farther in the one setting"),
-    ],
-)
-def test_relations_are_summed_up(signs, said):
-    found = _evaluated(validated=signs, late=signs)
-    assert sum_up_relations(found, "focal: after its map minus as it is") == said
-
-
-@pytest.mark.parametrize(
-    ("validated", "late", "said"),
-    [((-1, -1), (1, 0), "In 1 of 2 settings"), ((-1, 1), (-1, 1), "In no setting"), ((0, 0), (1, 1), "In no setting")],
-)
-def test_whether_the_uses_exclude_each_other(validated, late, said):
-    assert say_whether_uses_exclude(_evaluated(validated=validated, late=late)).startswith(said)
 
 
 def test_differences_are_paired_and_ordered():

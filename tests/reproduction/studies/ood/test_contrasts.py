@@ -1,4 +1,4 @@
-"""Means over corruptions, counts in words, on made-up tables."""
+"""Means over corruptions, gains over sets, on made-up tables."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ import pytest
 from scipy import stats
 
 from focal_lib import metrics
-from reproduction.engine.data import CORRUPTION_KINDS
 from reproduction.studies.ood import contrasts
 from reproduction.studies.ood.contrasts import (
-    detection_by_severity,
+    auroc_by_gamma,
+    detection_gains,
     energy_minus_probability,
     evaluate_by_unknown,
-    largest_changes,
     over_severity,
-    say_absent,
-    say_better,
-    say_harm,
-    say_significant,
     tabulate_changes,
-    tells_apart,
+    tabulate_gains,
     temperature_changes,
     temperature_under,
 )
@@ -60,24 +55,6 @@ def test_over_severity_is_the_mean_over_corruptions_first():
         over_severity(table, "flsd-53", "none", "gap", ("fog",))
 
 
-def test_detection_by_severity_is_the_mean_over_corruptions_with_its_interval():
-    table = shift_table().query("severity > 0").replace({"metric": {"gap": "auroc energy", "nll": "fpr95 energy"}})
-    assert tells_apart(table)
-    assert not tells_apart(shift_table())
-    found = detection_by_severity(table, ["focal 3"])
-    assert list(found.columns) == ["auroc energy", "fpr95 energy"]
-    assert list(found.index) == [("focal 3", 1), ("focal 3", 5)]
-    cell = table.query("loss == 'focal 3' and severity == 5 and metric == 'auroc energy'")
-    wanted = metrics.t_interval(cell.groupby("seed")["value"].mean())
-    said = f"{wanted.estimate:.1f} ± {(wanted.high - wanted.low) / 2:.1f}"
-    assert found.loc[("focal 3", 5), "auroc energy"] == said
-    one = detection_by_severity(table.query("seed == 0"), ["focal 3", "cross-entropy"])
-    assert len(one) == 4
-    assert not one["auroc energy"].str.contains("±").any()
-    with pytest.raises(ValueError, match=r"table must have AUROC by severity of focal 3\. Got none"):
-        detection_by_severity(shift_table(), ["focal 3"])
-
-
 def test_each_set_of_images_has_its_contrasts(monkeypatch):
     losses = ("cross-entropy", "focal 3", "fcl 4 1.5", "fcl 2 0.5", "flsd-53")
     rows = [
@@ -98,24 +75,6 @@ def test_each_set_of_images_has_its_contrasts(monkeypatch):
     assert found["difference"][7] == evaluate_contrasts(table, CIFAR[7:8])["difference"][0]
     for _, family in found[~found["primary"]].groupby("table"):
         np.testing.assert_allclose(family["p_adjusted"], metrics.holm(family["p"]))
-
-
-@pytest.mark.parametrize(
-    ("signs", "said"),
-    [
-        ([], "none of 2 is significant"),
-        ([1], "1 of 3 is significant, with the sign asked for"),
-        ([-1], "1 of 3 is significant, against the sign asked for"),
-        ([1, 1], "2 of 4 are significant, all with the sign asked for"),
-        ([1, -1, -1], "3 of 5 are significant, 1 of them with the sign asked for"),
-        ([-1, -1], "2 of 4 are significant, none with the sign asked for"),
-    ],
-)
-def test_how_many_are_significant_in_words(signs, said):
-    found = pd.DataFrame(
-        {"difference": [*signs, 1, -1], "claimed": 1, "significant": [True] * len(signs) + [False] * 2}
-    )
-    assert say_significant(found) == said
 
 
 def made_shift(changes):
@@ -156,34 +115,6 @@ def test_what_was_not_written_down_is_corrected_over_all_losses_corruptions_and_
     shown = tabulate_changes(found)
     assert shown.loc[("focal 3", "contrast")].tolist() == ["+4.0 *", "+2.0"]
     assert shown.loc[("cross-entropy", "Gaussian blur")].tolist() == ["-3.0 *", "+0.0"]
-    ends = largest_changes(found)
-    assert list(ends["name"]) == [
-        *("cross-entropy, contrast 2", "cross-entropy, contrast 1"),
-        *("focal 3, contrast 1", "focal 3, Gaussian blur 1"),
-    ]
-    assert say_harm(found, "focal 3") == "contrast 1"
-    assert say_harm(found, "cross-entropy") == "nowhere"
-    both = found.assign(significant=found["difference"] > 0)
-    assert say_harm(both, "focal 3") == "contrast 1, 2; Gaussian blur 2"
-
-
-def test_the_corruptions_that_a_table_is_without_are_named():
-    every = [name for kind in CORRUPTION_KINDS.values() for name in kind]
-    for absent, said in (
-        ((), "none"),
-        (("frost",), "frost"),
-        (("frost", "jpeg-compression"), "frost and JPEG compression"),
-        (("fog", "frost", "shot-noise"), "shot noise, frost and fog"),
-    ):
-        there = [name for name in every if name not in absent]
-        assert say_absent(pd.DataFrame({"corruption": [*there, "saturate", *there]})) == said
-
-
-def test_better_is_said_where_it_is_significant():
-    row = pd.Series({"significant": True, "difference": 1.0})
-    assert say_better(row) == "better than"
-    assert say_better(pd.Series({"significant": True, "difference": -1.0})) == "worse than"
-    assert say_better(pd.Series({"significant": False, "difference": 9.0})).startswith("not measurably")
 
 
 def test_of_one_corruption_the_change_is_the_mean_over_its_severities():
@@ -198,3 +129,30 @@ def test_energy_minus_the_largest_probability_is_of_the_same_networks():
     assert list(gain.columns) == ["cross-entropy", "focal 3", "fcl 4 1.5"]
     rows = table.query("loss == 'focal 3' and seed == 5 and method == 'none'").set_index("metric")["value"]
     assert gain.loc[5, "focal 3"] == pytest.approx(rows["auroc energy"] - rows["auroc max-probability"])
+
+
+def test_gains_are_paired_over_seeds_in_each_set():
+    table = read_unknown("fashion-mnist-fresh", "mnist-5k").query("method == 'none' and metric == 'auroc energy'")
+    wide = table.pivot(index="seed", columns="loss", values="value")
+    wanted = metrics.t_interval(wide["focal 3"] - wide["cross-entropy"])
+    (row,) = detection_gains([("fashion-mnist-fresh", "mnist-5k", "focal 3")], ["energy"]).to_dict("records")
+    assert (row["difference"], row["high"]) == pytest.approx((wanted.estimate, wanted.high))
+    assert row["cross-entropy"] == pytest.approx(wide["cross-entropy"].mean())
+
+
+def test_the_difference_from_cross_entropy_by_gamma():
+    table = read_unknown("fashion-mnist", "mnist-5k")
+    gammas, mean, half = auroc_by_gamma(table, "energy")
+    (row,) = detection_gains([("fashion-mnist", "mnist-5k", "focal 3")], ["energy"]).to_dict("records")
+    assert gammas.tolist() == [1, 2, 3, 5, 7]
+    assert (mean[2], half[2]) == pytest.approx((row["difference"], row["high"] - row["difference"]))
+
+
+def test_gains_are_shown_a_row_a_set_and_loss():
+    asked = [("fashion-mnist-fresh", "mnist-5k", loss) for loss in ("focal 3", "fcl 4 1.5")]
+    gains = detection_gains(asked, ["max-probability", "energy"])
+    shown = tabulate_gains(gains, {("fashion-mnist-fresh", "mnist-5k"): "fresh"})
+    assert shown["trained on"].tolist() == ["fresh", "fresh"]
+    assert shown["loss"].tolist() == ["focal 3", "fcl 4 1.5"]
+    assert shown["cross-entropy, by largest probability"].tolist() == gains["cross-entropy"].tolist()[::2]
+    assert shown["minus cross-entropy, by energy"][0].startswith(f"{gains['difference'][1]:+.1f} (")

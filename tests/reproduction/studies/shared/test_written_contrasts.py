@@ -28,7 +28,9 @@ from reproduction.studies.shared.written_contrasts import (
     keep_evaluable,
     primary_contrast,
     say_what_is_compared,
+    significant_signs,
     subtract_means,
+    tabulate_contrasts,
 )
 
 AFTER = {"focal": ("focal-temperature", "adaptive-ece"), "plain": ("temperature", "adaptive-ece")}
@@ -337,3 +339,16 @@ def test_no_loss_in_common_is_refused():
     tables = {"ten": _table(FIRST, "cifar10"), "hundred": _table({"cross-entropy": [1, 2], "mmce": [1, 2]}, "cifar100")}
     with pytest.raises(ValueError, match=r"a loss beside cross-entropy in common\. Got none in ten, hundred"):
         compare_data_sets(tables)
+
+
+def test_significant_contrasts_are_marked_and_signed():
+    columns = ["name", "table", "difference", "significant"]
+    rows = [("a", "x", -11.24, True), ("a", "y", 0.6, False), ("b", "x", 2.0, True)]
+    evaluated = pd.DataFrame(rows, columns=columns)
+    shown = tabulate_contrasts(evaluated, {"b": "second", "a": "first"}, digits=1)
+    assert shown.to_dict("index") == {
+        "second": {"x": "+2.0\u00a0*", "y": ""},
+        "first": {"x": "-11.2\u00a0*", "y": "+0.6"},
+    }
+    signs = significant_signs(evaluated)
+    assert (signs["a", "x"], signs["a", "y"], signs["b", "x"]) == (-1, 0, 1)

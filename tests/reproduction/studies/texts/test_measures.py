@@ -10,14 +10,13 @@ import pytest
 from scipy.stats import kendalltau
 
 from focal_lib.metrics.significance import holm
-from reproduction.engine.store import Logits
 from reproduction.studies.printed_tables import printed_tables
 from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.written_contrasts import find_contrast
 from reproduction.studies.texts import contrasts
 from reproduction.studies.texts.measures import RECORD
-from reproduction.studies.texts.plan import BEST, FIRST_SEED, LAST, SETTINGS, make_specs, written_contrasts
-from reproduction.studies.texts.train import IN, Epoch, TextRun, Weights
+from reproduction.studies.texts.plan import BEST, FIRST_SEED, LAST, SETTINGS, written_contrasts
+from reproduction.studies.texts.train import IN
 
 LOSSES = ("cross-entropy", "brier", "mmce 8", "focal 3", "flsd-53")
 
@@ -102,23 +101,14 @@ def test_a_printed_row_is_the_papers():
     assert contrasts.printed_row("film-snippets-3") == "SST Binary"
 
 
-def test_means_differences_and_epochs():
+def test_means_and_differences():
     table = _table({"cross-entropy": 8.0, "flsd-53": 3.0})
     means = contrasts.summarise_texts(table)
     assert means.loc["flsd-53", ["ece", "ece, after", "error", "T"]].tolist() == pytest.approx([3, 1.5, 20, 2])
     gaps = contrasts.minus_cross_entropy_in_ece(table, "").iloc[0]
     assert (gaps["loss"], gaps["difference"]) == ("flsd-53", pytest.approx(-5))
     assert contrasts.minus_cross_entropy_in_ece(table, "ece")["difference"].item() == pytest.approx(-2.5)
-    late = contrasts.gaps_of_epochs(table).set_index(["loss", "metric"])
-    assert late.loc[("cross-entropy", "ece"), ["best", "last", "difference"]].tolist() == pytest.approx([8, 12, 4])
-    kept = contrasts.epochs_kept(table).set_index("loss").loc["flsd-53"]
-    assert kept[["first", "latest", "lowest", "highest"]].tolist() == pytest.approx([1, 1, 2.7, 3.3])
-    assert np.isnan(kept["tau"])
     assert contrasts.spread_over_seeds(table, LAST) == pytest.approx(0.1 * (12 + 7) / 2)
-    apart = contrasts.epochs_kept(table.assign(epoch=table["seed"])).set_index("loss")
-    assert apart["tau"].tolist() == pytest.approx([1, 1])
-    moved = contrasts.differences_by_source(table, "ece", "ece").set_index(["loss", "source"])
-    assert moved.loc[("cross-entropy", "tweets"), ["before", "after"]].tolist() == pytest.approx([18, 9])
     x, mean, half = contrasts.points_by_source(table, "ece", "")["cross-entropy"]
     assert (x.tolist(), mean.tolist()) == ([0, 1], pytest.approx([8, 18]))
     assert half == pytest.approx(np.array([0.8, 1.8]) / np.sqrt(3) * 4.302653)
@@ -137,50 +127,6 @@ def test_the_change_of_a_gap_is_the_difference_of_two_contrasts():
     assert found["low"].lt(found["difference"]).all()
     np.testing.assert_allclose(found["p_adjusted"], holm(found["p"]))
     assert "FLSD-53 minus cross-entropy: last epoch minus best" not in set(evaluated["name"])
-
-
-@pytest.mark.parametrize(
-    ("written", "changed", "said"), [(False, False, "may matter"), (True, False, "matters"), (False, True, "matters")]
-)
-def test_an_epoch_matters_where_a_contrast_shows_it(written, changed, said):
-    names = ["cross-entropy: last epoch minus best", "cross-entropy: last epoch minus best, error", "a minus b"]
-    evaluated = pd.DataFrame({"name": names, "metric": ["ece", "error", "ece"], "significant": [written, True, True]})
-    assert contrasts.say_whether_epoch_matters(evaluated, pd.DataFrame({"significant": [changed]})) == said
-
-
-def test_how_much_the_contrasts_tell():
-    found = pd.DataFrame({"significant": [True, False, False]})
-    said = "little apart: of 3 contrasts that were written down before, 1 are significant"
-    assert contrasts.say_how_much_is_told(found) == said
-    assert contrasts.say_how_much_is_told(~found).startswith("much apart: of 3")
-
-
-def _run(loss, seed, nlls, kept):
-    """A run with these NLLs over the epochs, whose kept weights say one number."""
-    logits = Logits(np.full((2, 2), kept), np.zeros(2, dtype=int))
-    weights = {name: Weights(1, logits, {IN: logits}) for name in (BEST, LAST)}
-    (spec,) = make_specs("film-snippets-2", seed, [loss])
-    return TextRun(spec, tuple(Epoch(i + 1, 0.5, nll) for i, nll in enumerate(nlls)), weights)
-
-
-@pytest.mark.parametrize(
-    ("nlls", "kept", "said"),
-    [
-        ((0.6, 0.5 + 1e-9), 1.0, "one line in both panels"),
-        ((0.6, 0.4), 1.0 + 1e-7, "two lines, and at the epochs kept the same networks"),
-        ((0.6, 0.4), 2.0, "two lines, and at the epochs kept other networks in 1 of 2 seeds"),
-    ],
-)
-def test_whether_two_losses_went_the_same_way(nlls, kept, said):
-    runs = [_run("focal 3", seed, (0.6, 0.5), 1.0) for seed in (1, 2)]
-    runs += [_run("flsd-53", 1, (0.6, 0.5), 1.0), _run("flsd-53", 2, nlls, kept)]
-    assert contrasts.say_networks_alike(runs, "focal 3", "flsd-53") == said
-
-
-def test_losses_that_are_steadier_at_the_last_epoch():
-    table = _table({"cross-entropy": 8.0, "flsd-53": 3.0, "brier": 5.0}, late=-1.0)
-    assert contrasts.count_steadier(table) == (3, 3)
-    assert contrasts.count_steadier(_table({"cross-entropy": 8.0, "brier": 5.0}), ("brier",)) == (0, 1)
 
 
 def test_seeds_of_one_tau_say_no_more_than_its_steps():
