@@ -26,7 +26,7 @@
 # accuracy. Let the map add $D$ points to the confidence of its twin, trained with focal loss. Then focal loss lowers
 # the calibration error where $D < 2G$ and raises it elsewhere, with few exceptions. The effect of each $\gamma$ can be
 # predicted from one network trained with cross-entropy, before any training with focal loss. A temperature is still
-# the better remedy for most networks.
+# the better remedy for most of these networks.
 
 # %% tags=["parameters"]
 gamma: float = 3.0  # of the example; one that was trained
@@ -124,7 +124,7 @@ expect(means["added"].iloc[-1] < means["added"].iloc[0], "the text says that les
 #
 # The supposition is the part that can fail. KK24's decomposition implies it for the best possible networks. Trained
 # networks come close on new data: behind the map they are {glue:text}`law-own:.1f` points more overconfident than
-# cross-entropy on average. The 95 % interval over kinds of networks is {glue:text}`law-own-low:.1f` to
+# cross-entropy on average. The 95 % interval over data sets is {glue:text}`law-own-low:.1f` to
 # {glue:text}`law-own-high:.1f`.
 #
 # ## Every network a point
@@ -144,7 +144,7 @@ half = below_twice(runs)  # whether ECE falls exactly where D < 2 G
 right = sign_predicted(runs)  # whether the prediction below has the right direction
 
 # %% tags=["remove-cell"]
-gap = over_cells(runs, lambda found: found["own"] + found["added"] - found["cross_entropy"])
+gap = over_data_sets(runs, lambda found: found["own"] + found["added"] - found["cross_entropy"])
 kinds = {"cells": len(runs[CELL].drop_duplicates()), "runs": len(runs) + len(runs) // len(GAMMAS)}
 done = "" if is_complete(runs) else f" (so far, of {len(CELLS)} planned kinds with two seeds each)"
 note("law", kinds, done=done, fewest=runs["epochs"].min(), most=runs["epochs"].max(), sure=SURE)
@@ -197,12 +197,13 @@ prediction_figure(runs)
 
 # %% tags=["remove-cell"]
 bias = {
-    name: over_cells(runs, lambda found, name=name: found["own"] - found[name]) for name in ("plain_own", "sharper_own")
+    name: over_data_sets(runs, lambda found, name=name: found["own"] - found[name])
+    for name in ("plain_own", "sharper_own")
 }
 expect(bias["plain_own"].low > 0, "the text says that the map alone predicts too little confidence")
 expect(0 < bias["sharper_own"].estimate < bias["plain_own"].estimate / 2, "and that sharpening mends more than half")
 note("law", bias=bias["sharper_own"].estimate, sharpening=SHARPENING, earlier=len(earlier))
-changed = slope(runs, of_change=True)
+changed = slope(runs, ["dataset"], of_change=True)
 expect(changed.high < 1, "the text says that the change is overpredicted")
 note("law", slope=changed.estimate)
 
@@ -274,8 +275,10 @@ against = {
     way: chosen.assign(minus=chosen["law"] - chosen[way]).groupby(CELL)["minus"].mean()
     for way in ("always", "all", "temperature")
 }
-expect(over_cells(chosen, lambda each: each["law"] - each["always"]).high < 0, "the text says that choosing is better")
-expect(over_cells(chosen, lambda each: each["law"] - each["all"]).high < 1, "the text says that it comes close")
+expect(
+    over_data_sets(chosen, lambda each: each["law"] - each["always"]).high < 0, "the text says that choosing is better"
+)
+expect(over_data_sets(chosen, lambda each: each["law"] - each["all"]).high < 1, "the text says that it comes close")
 expect((against["temperature"] > 0).mean() > 0.5, "the text says that a temperature is better for most kinds")
 unsure = over_data_sets(chosen, lambda each: each["law"] - each["temperature"])
 expect(unsure.low < 0 < unsure.high, "the text says that data sets do not settle it")
