@@ -82,9 +82,10 @@ expect(asked_for[0, 1] < 0.8 and np.allclose(back, people), "the map takes the f
 # %% [markdown]
 # ## Sentences that people rated
 #
-# {cite:t}`hutto14` had sentences from film reviews rated by about ten people each. A rating below 0 is a vote for
-# negative, one above 0 for positive; a 0 counts half for each, or with three classes as neutral. The theory is about
-# labels *drawn* from the true probabilities. So each training label is the vote of one person, drawn at random.
+# {cite:t}`hutto14` had sentences from film reviews rated, each by {glue:text}`raters-raters:.0f` people on average. A
+# rating below 0 is a vote for negative, one above 0 for positive; a 0 counts half for each, or with three classes as
+# neutral. The theory is about labels *drawn* from the true probabilities. So each training label is the vote of one
+# person, drawn at random.
 #
 # We measure the distance between the predictions $q$ and the share of votes $s$. So few votes are noisy, but that does
 # not disturb a comparison. For a prediction that has not seen them, with $p$ the share among all possible raters,
@@ -136,7 +137,7 @@ pair = np.log(np.stack([1 - part["predicted"], part["predicted"]], -1))
 off_map = np.abs(part["share"] - np.exp(theory.focal_log_probs(pair, gamma))[:, 1]).mean()
 off_diagonal = np.abs(part["share"] - part["predicted"]).mean()
 note("raters", off_map=100 * off_map, off_diagonal=100 * off_diagonal)
-expect(9 < votes.raters.mean() < 11, "about ten people rated a sentence")
+note("raters", raters=votes.raters.mean())
 expect(off_map < off_diagonal / 2, "focal loss lies along the map and not along the diagonal")
 own = [o.test for o in outcomes if o.plan.label == focal and o.kept == VALIDATED]
 moved = [

@@ -235,8 +235,9 @@ note("looks", printed=100 * (printed["FCL"] - printed["CheXNet (BCE)"]).mean())
 # :::{admonition} Small print
 # :class: dropdown
 # *Runs.* Contrasts were preregistered; two seeds that had been looked at are not among them. The first of a table
-# stands for itself, the others are corrected together, by Holm. A seed draws the test canvases too. $\gamma = 3$ and $\lambda = 0.5$ are L25's pair for DenseNet-121 on CIFAR-100. ECE and MCE are of
-# the larger of $q_k$ and $1 - q_k$, all labels together, in bins of equal width; L25 does not say which it means.
+# stands for itself, the others are corrected together, by Holm. A seed draws the test canvases too. $\gamma = 3$ and
+# $\lambda = 0.5$ are L25's pair for DenseNet-121 on CIFAR-100. ECE and MCE are of the larger of $q_k$ and $1 - q_k$,
+# all labels together, in bins of equal width; L25 does not say which it means.
 #
 # *Differs from the paper in:* garments and three convolutions for CheXNet, a DenseNet-121, on 112,120 X-rays of 14
 # findings; both end in mean pooling and a linear layer. L25 prints neither $\gamma$ and $\lambda$ of CheXNet nor the
