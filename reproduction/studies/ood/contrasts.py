@@ -72,7 +72,8 @@ def tabulate_gains(gains: pd.DataFrame, sets: Mapping[tuple[str, str], str]) -> 
     spans = [f"{row.difference:+.1f} ({row.low:+.1f} to {row.high:+.1f})" for row in gains.itertuples()]
     named = [sets[key] for key in zip(gains["grid"], gains["unknown"], strict=True)]
     by = gains["score"].map(in_words)
-    shown = gains.assign(**{"trained on": named, "span": spans, "score": "minus cross-entropy, by " + by})
+    shown = gains.assign(named=named, span=spans, score="minus cross-entropy, by " + by)
+    shown = shown.rename(columns={"named": "trained on"})
     wide = shown.pivot_table(index=["trained on", "loss"], columns="score", values="span", aggfunc="first", sort=False)
     first = gains["score"] == gains["score"].iloc[0]
     wide.insert(0, f"cross-entropy, by {by.iloc[0]}", gains.loc[first, "cross-entropy"].to_numpy())
