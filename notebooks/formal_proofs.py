@@ -118,7 +118,7 @@ formal_page.claim_table(claims)
 # %% [markdown]
 # Statements that are related only: {glue:text}`formal-related:d`. Claims that sympy or ball arithmetic proves and that
 # were not formalised: {glue:text}`formal-not-formal:d`; why, each says in the ledger. They were outside the list with
-# which we began, and nobody has tried, but for two on negative $\gamma$, which need more than the lemmas at hand: that
+# which we began, and nobody has tried, but for two on negative $\gamma$, which need more lemmas: that
 # the map is a bijection of the simplex (`kk24.prop4_negative`) and its temperature bounds (`kk24.negative_bounds`).
 #
 # ## Every theorem

@@ -134,8 +134,8 @@ captioned(table, "The gamma with g(p0) = 1", precision=6, index=False).format("{
 # ```{index} ! FLSD-53
 # ```
 #
-# FLSD-53 takes $\gamma = 5$ for a small probability $q_y$ of the true class and $\gamma = 3$ for a larger one. The text
-# at hand changes at $q_y = 0.19$, '(as $g(0.19, 5) \approx 1$)' (it is {glue:text}`gradient-019:.4f`; exactly 1 at
+# FLSD-53 takes $\gamma = 5$ for a small probability $q_y$ of the true class and $\gamma = 3$ for a larger one. The
+# submitted version changes at $q_y = 0.19$, '(as $g(0.19, 5) \approx 1$)' (it is {glue:text}`gradient-019:.4f`; exactly 1 at
 # {glue:text}`gradient-tau-five:.4f`); the published version, and so this book's `FLSD53` and the figure, at
 # {glue:text}`gradient-switch:g`. The reason given is to accelerate learning below $\frac12$ and to regularise above.
 

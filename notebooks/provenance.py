@@ -54,7 +54,7 @@ note("provenance", images_not_run=sum(one.images for one in waiting))
 # {glue:text}`provenance-experiments` grids say which table or figure they stand for; {glue:text}`provenance-not-run` of
 # them have not been run, which would take {glue:text}`provenance-images-not-run:,` images. Images count once for every
 # pass of training. What a run cost is in its own record, and where that is older than the records of cost, it is not on
-# record. `focal grid workflow/grids/NAME.yaml --dry-run` estimates the hours on the machine at hand. Some chapters
+# record. `focal grid workflow/grids/NAME.yaml --dry-run` estimates the hours on your machine. Some chapters
 # train networks without a grid: {ref}`ch-miscalibration`, {ref}`ch-simple`, {ref}`ch-raters`, {ref}`ch-fclnet`,
 # {ref}`ch-looks` and {ref}`ch-text`. In what those differ, and what they cost where that is recorded, stands there.
 
