@@ -44,13 +44,14 @@ from reproduction import engine
 from reproduction.ledger import claims_of, show
 from reproduction.pages.differences import folded_differences
 from reproduction.pages.expected import written_for
+from reproduction.pages.explore import explore, logit_sample
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import ECE_TICKS, interval_figure, row_figure
 from reproduction.pages.tables import captioned
 from reproduction.studies.calibrators.calibrators_compared import CALIBRATOR_CONTRASTS
 from reproduction.studies.shared.over_seeds import contrast
-from reproduction.studies.shared.recorded import read_table, read_whole_seeds
+from reproduction.studies.shared.recorded import load_recorded, read_table, read_whole_seeds
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
 use_style()
@@ -88,6 +89,17 @@ note("fts", apart=apart)
 # with $\gamma$ and $T$ fitted on held-out samples. This is KK24's focal temperature scaling. With $\gamma = 0$ it is
 # temperature scaling. The class with the highest probability never changes, so accuracy stays the same; this is proved.
 #
+# Try both on a small ViT that was trained with cross-entropy. Which $T$ brings the bars to the diagonal, and which
+# $\gamma$? Which pair?
+
+# %%
+vits = [run for run in load_recorded("fashion-mnist-architectures") if run.spec.model == "small-vit"]
+vit = next(run for run in vits if run.spec.is_cross_entropy)
+
+# %% tags=["remove-input"]
+explore("reliability", sample=logit_sample(vit.test.logits, vit.test.labels))
+
+# %% [markdown]
 # ## Ten kinds of networks
 #
 # These are image networks of our records, each trained with cross-entropy and with $\gamma = 3$, with several seeds.

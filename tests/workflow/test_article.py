@@ -78,7 +78,7 @@ def test_metadata_agree_with_the_citation_and_the_references():
     original = parse_file(str(library)).entries[replicated["bib"]]
     assert META["title"] == f"[Re] {original.fields['title']}"
     assert original.fields["title"] in replicated["cite"]
-    assert replicated["url"].endswith(original.fields["note"].removeprefix("arXiv:"))
+    assert replicated["url"].endswith(original.fields["eprint"])
     assert not re.search(r"\d", META["abstract"])
 
 
