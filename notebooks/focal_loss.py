@@ -69,6 +69,9 @@ captioned(by_hand, "What three classes cost", precision=3, index=False)
 #
 # ## The definition
 #
+# ```{index} ! gamma, ! focal loss
+# ```
+#
 # Let $q_y$ be the probability that the network gives to the right class $y$. Focal loss {cite:p}`lin17` is
 #
 # ```{math}

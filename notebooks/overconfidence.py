@@ -114,6 +114,9 @@ surest = sure.max(-1) > 14 / 15
 #
 # ## One number that helps
 #
+# ```{index} ! temperature scaling
+# ```
+#
 # *Temperature scaling* {cite:p}`guo17` divides all logits by one number $T$. With $T > 1$ the probabilities move
 # towards each other; which class is largest does not change, and neither does the accuracy. We choose the $T$ with the
 # lowest log-loss (NLL) on {glue:text}`over-n-validation:,d` images that were held out from training.

@@ -77,6 +77,9 @@ expect(needed["one above nine"] > 2 * needed["two rivals"], "'more than twice'")
 #
 # ## How far off is the best temperature?
 #
+# ```{index} ! temperature
+# ```
+#
 # For each $\gamma$ we look for the $T$ whose largest error, over all predictions $q = \operatorname{softmax}(z)$, is
 # smallest:
 #

@@ -44,8 +44,9 @@ def index_entry(id: str, source: str) -> str:
     Args:
         source: of a paper's claim, up to the first comma, 'KK24 Prop. 5'; '' for none.
     """
-    entries = [name for name in (source.split(",")[0], id) if name]
-    return "```{index} " + ", ".join(f"! {name}" for name in entries) + "\n```\n\n"
+    name = source.split(",")[0]
+    entries = dict.fromkeys(entry for entry in (name, name.replace(". ", " "), id) if entry)  # with its stop and without
+    return "```{index} " + ", ".join(f"! {entry}" for entry in entries) + "\n```\n\n"
 
 
 def link_ids(text: str, page: str, known: Container[str]) -> str:

@@ -80,7 +80,10 @@ def test_without_the_scorer_code_comes_before_a_chapter(tmp_path):
         ("Prop. 5", "confidence"),
         ("prop5", "confidence"),
         ("KK24 Prop. 3", "temperature_bounds"),
-        ("temperature scaling", "focal_temperature_scaling"),
+        ("Prop 5", "confidence"),
+        ("gamma", "focal_loss"),
+        ("temperature", "temperature_fit"),
+        ("temperature scaling", "overconfidence"),
         ("FLSD-53", "gradient_factor"),
     ],
 )

@@ -77,7 +77,7 @@ def test_claims_come_into_the_index_where_their_verdicts_stand():
     add_index_entries(notebook, ledger())
     index, chips = (output.data for output in notebook.cells[0].outputs)
     assert index["text/markdown"].startswith(
-        "```{index} ! KK24 Prop. 5, ! kk24.prop5\n```\n\n```{index} ! KK24 Prop. 2,"
+        "```{index} ! KK24 Prop. 5, ! KK24 Prop 5, ! kk24.prop5\n```\n\n```{index} ! KK24 Prop. 2,"
     )
     assert chips == {"text/html": shown}
 
