@@ -89,15 +89,17 @@ expect_verdict("NOT REPRODUCED", "kk24.fig7_corners", "kk24.prop3_example_lower"
 # above a threshold below one half the map never lowers them, and for each number of classes there is a $\gamma$ from
 # which on it never does. Where it lowers them, it does so by little, so the paper's explanation does not depend on it.
 #
-# The other corrections are of numbers, and small. Two captions pair temperatures with the wrong $\gamma$. The largest
+# With three classes the map does not always lower both other probabilities, as the text on Figure 5 has it. The other
+# corrections are of numbers, and small. Two captions pair temperatures with the wrong $\gamma$. The largest
 # error for two classes is a little over the printed bound, and that for four classes is larger than printed. The map
 # and its temperature differ most at predictions of middling confidence, not near the corners. Proposition 3 holds;
 # where its printed proof could not be read we give another, with sharp bounds.
 #
 # ## What our networks say for it and against it
 #
-# *For it.* The explanation on training data, above. Focal networks that were trained to the end are nearer to human
-# raters than cross-entropy's ([](#ch-raters)).
+# *For it.* The explanation on training data, above. On film reviews, focal networks that were trained to the end are
+# nearer to human raters than cross-entropy's, as trained ([](#ch-raters)); on photographs after a temperature they are
+# not ([](#ch-whom)).
 #
 # *Undecided.* On CIFAR-100, whose networks are overconfident enough to count, we cannot tell whether focal temperature
 # scaling beats a temperature.

@@ -88,8 +88,8 @@ expect_verdict("CONFIRMED", "l25.table5_row_twice", "l25.newsgroups_moved")
 
 # %% [markdown]
 # The error is small and can be repaired: like focal loss, FCL is proper after a map, another one. The theorem that FCL
-# is strictly proper under two conditions stays unjudged, because both conditions are lost; conditions that leave a
-# $\gamma > 0$ cannot do.
+# is strictly proper under two conditions stays unjudged, because we could not read them. No condition that leaves
+# $\gamma > 0$ could make the sum least at the truth.
 #
 # Theorem 4.5 says that any predictor has a smaller post-processing gap under FCL. Taken by its words, with the
 # definition that it cites, it fails for the minimiser of focal loss, whose focal gap is zero. What is true: each loss

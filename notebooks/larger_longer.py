@@ -322,7 +322,7 @@ expect(stop_error > least + 2, "the solution says that it costs accuracy")
 #
 # ## Verdicts
 #
-# After a temperature, on ResNet-18; KK24's Table 1 is among the others:
+# M20's claims about ResNet-18 after a temperature:
 
 # %% tags=["remove-input"]
 show("m20.cifar10_after_fixed_resnet18", "m20.cifar10_after_sample_dependent_resnet18")

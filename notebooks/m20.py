@@ -80,8 +80,8 @@ expect_verdict("REPRODUCED", "m20.linear_direction")
 # The printed tables bear out the main conclusions: FLSD-53 has the lowest ECE of four losses in most rows, is better
 # than cross-entropy in almost all, and about as accurate ([](#ch-published)).
 #
-# So do our networks where they are like M20's. On CIFAR-10, trained by M20's schedule shortened, focal loss with
-# $\gamma = 3$ is better calibrated as trained than cross-entropy ([](#ch-larger)). Below the threshold focal loss
+# So do our networks where cross-entropy is as overconfident as M20's. A small network on CIFAR-10, trained by M20's
+# schedule shortened, is better calibrated as trained with $\gamma = 3$ than with cross-entropy ([](#ch-larger)). Below the threshold focal loss
 # gains confidence faster, as the paper says ([](#ch-miscalibration)). In the linear model of Appendix G cross-entropy
 # ends with larger weights of the same direction ([](#ch-simple)).
 #

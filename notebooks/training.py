@@ -140,8 +140,9 @@ note("training", excess_low=excess.low, excess_high=excess.high)
 # {glue:text}`training-excess-low:.1f` to {glue:text}`training-excess-high:.1f`. So there are two separate parts:
 #
 # ```{math}
-# \text{overconfidence of focal loss} \;\approx\; \underbrace{\text{that of cross-entropy}}_{\text{from seen to new
-# images}} \;-\; \underbrace{\text{what the map adds}}_{\text{a formula in }\gamma}.
+# \text{overconfidence of focal loss} \;\approx\;
+# \underbrace{\text{that of cross-entropy}}_{\text{from seen to new images}} \;-\;
+# \underbrace{\text{what the map adds}}_{\text{of }\gamma\text{ and the outputs}}.
 # ```
 #
 # The first part depends on network, data and training. The second follows from $\gamma$ and the outputs.

@@ -120,7 +120,7 @@ expect(means["added"].iloc[-1] < means["added"].iloc[0], "the text says that les
 # ```
 #
 # Removing $G$ would be perfect. Removing $2G$ leaves the network as wrong as before, on the other side. ECE is at
-# least $|G - D|$, and for these networks hardly more.
+# least the size of a network's own overconfidence, and for most of these networks hardly more.
 #
 # The supposition is the part that can fail. KK24's decomposition implies it for the best possible networks. Trained
 # networks come close on new data: behind the map they are {glue:text}`law-own:.1f` points more overconfident than
@@ -129,7 +129,7 @@ expect(means["added"].iloc[-1] < means["added"].iloc[0], "the text says that les
 #
 # ## Every network a point
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Scatter plot. Horizontal axis: overconfidence of cross-entropy, from underconfident to far overconfident. Vertical axis: confidence that the map adds. Filled points, where ECE falls, lie below the line D = 2G; open ones, where it rises, above it."}, "figure": {"name": "fig-law", "caption": "Below the line focal loss helps, above it it harms. Each point is a network trained with focal loss beside its twin with cross-entropy. Circles: networks trained to test the rule; squares: earlier runs, on which it was found."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Scatter plot. Horizontal axis: overconfidence of cross-entropy, from underconfident to far overconfident. Vertical axis: confidence that the map adds. Filled points, where ECE falls, lie below the line D = 2G; open ones, where it rises, above it."}, "figure": {"name": "fig-law", "caption": "Below the line focal loss mostly helps, above it it mostly harms. Each point is a network trained with focal loss beside its twin with cross-entropy. Circles: networks trained to test the rule; squares: earlier runs, on which it was found."}}
 law_figure(runs, earlier)
 
 # %% tags=["remove-input"]
@@ -154,6 +154,10 @@ note(
 )
 expect(gap.low > 0, "the text says that the map is more overconfident")
 expect(half.mean() > 0.9, "the text says: with few exceptions")
+wrong = runs[half == 0]
+expect((wrong["added"] > 2 * wrong["cross_entropy"]).mean() > 0.5, "the text says: most exceptions lie above the line")
+expect(means.loc[20, "added"] > means.loc[20, "2 G"] and means.loc[20, "change"] < 0, "the text says so of 20 epochs")
+expect(runs["dataset"].nunique() == 7, "the text says: seven data sets")
 
 # %% [markdown]
 # The rule was found on {glue:text}`law-earlier` earlier pairs of runs. Then predictions and their limits were
@@ -163,7 +167,12 @@ expect(half.mean() > 0.9, "the text says: with few exceptions")
 #
 # The rule is right for {glue:text}`law-half` of {glue:text}`law-all` networks. Most lie far from the line, where it is
 # easy to be right. Of those within {glue:text}`law-margin:g` points of it, {glue:text}`law-near-right` of
-# {glue:text}`law-near` are. And this is a check, not a forecast, as $D$ is measured on the focal network.
+# {glue:text}`law-near` are. Most exceptions lie above the line: networks end surer than $G - D$ says, and ECE falls
+# though $D > 2G$, as after 20 epochs in the table above. And this is a check, not a forecast, as $D$ is measured on the
+# focal network.
+#
+# Whether the rule is right for nine in ten networks on *other* data is open. These are seven data sets, and networks on
+# one of them are alike. With so few the interval is wide, and that alone is why several verdicts below are undecided.
 #
 # ## Before any training with focal loss
 #
@@ -296,7 +305,7 @@ note("law", cooler=int((against["temperature"] > 0).sum()), warmer=int((against[
 # * If you can hold out labelled samples ([how many](#page-advice)), train with cross-entropy and fit a temperature.
 # * If scores must be right without a second step, ask `focal gamma` with the logits and labels of a cross-entropy run.
 #   Train with the $\gamma$ it names. If it names none, leave focal loss alone.
-# * Do not take $\gamma = 3$ because it is usual. Where cross-entropy is hardly overconfident, it harms.
+# * Do not take $\gamma = 3$ because it is usual. Where cross-entropy is hardly overconfident, it mostly harms.
 # * If a network was trained with focal loss already, fit a temperature, or the map and a temperature
 #   ([](#ch-fts)).
 # * Expect nothing of this for accuracy, or for other classes than the most probable one. The networks here are small.

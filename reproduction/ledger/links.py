@@ -44,8 +44,8 @@ def index_entry(id: str, source: str) -> str:
     Args:
         source: of a paper's claim, up to the first comma, 'KK24 Prop. 5'; '' for none.
     """
-    name = source.split(",")[0]
-    entries = dict.fromkeys(entry for entry in (name, name.replace(". ", " "), id) if entry)  # with its stop and without
+    name = source.split(",")[0]  # with its stop and without, as people search
+    entries = dict.fromkeys(entry for entry in (name, name.replace(". ", " "), id) if entry)
     return "```{index} " + ", ".join(f"! {entry}" for entry in entries) + "\n```\n\n"
 
 

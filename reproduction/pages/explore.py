@@ -282,15 +282,15 @@ def _law(networks: Sequence[Network]) -> str:
         "law",
         [plane, errors],
         [
-            Control("network", "network, from underconfident to overconfident", chosen, (1, len(networks), 1)),
+            Control("network", f"network of {len(networks)}, by overconfidence", chosen, (1, len(networks), 1)),
             Control("gamma", "γ", gamma, (0.5, 5, 0.5)),
         ],
         "Networks as points: overconfidence of cross-entropy across, confidence that focal loss takes away upwards. "
         "Those that focal loss calibrates better lie below the line D = 2G. In a second picture, the calibration "
         "error of one of them over gamma.",
         f"{len(networks)} kinds of networks, each trained with cross-entropy and with focal loss. Below the line focal "
-        f"loss calibrates better, above it worse. Marked at first: {name}, γ = {gamma:g}.{beyond} Between trained γ, "
-        "values are interpolated.",
+        f"loss mostly calibrates better, above it worse. Marked at first: {name}, γ = {gamma:g}.{beyond} Between "
+        "trained γ, values are interpolated.",
         "find the γ that suits a network that is hardly overconfident, and one that is very much so.",
         {"networks": json.dumps([network.rounded() for network in networks], ensure_ascii=False)},
     )
@@ -409,7 +409,7 @@ def _epochs(
         [Control("moment", "moment", at_first, (1, len(kept), 1))],
         "Two reliability diagrams side by side, cross-entropy and focal loss: accuracy over confidence, dots with "
         "lines to the diagonal. Below, confidence minus accuracy of both over the epochs.",
-        "Cross-entropy leaves the diagonal for good once the learning rate has fallen. Focal loss begins far above it, "
+        "Cross-entropy is off the diagonal nearly from the start, and stays there. Focal loss begins far above it, "
         "not sure enough, comes down to it, and passes. Test images of CIFAR-10, one network each; bins of equal "
         f"width with {_MANY} images or more. Drawn at first: epoch {epoch}.",
         "go through the moments, and say when to stop.",

@@ -45,7 +45,9 @@ def test_what_a_module_reads_is_a_source():
 def test_a_table_whose_name_a_module_puts_together_is_a_source():
     wanted = {f"results/unknown-inputs/{name}.parquet" for name in ("cifar10-unknown", "cifar10-unknown-shift")}
     assert wanted <= set(sources(notebook_modules(ROOT / "notebooks" / "unknown_inputs.py")))
-    assert "results/fashion-mnist/table.parquet" in sources(notebook_modules(ROOT / "notebooks" / "focal_temperature_scaling.py"))
+    assert "results/fashion-mnist/table.parquet" in sources(
+        notebook_modules(ROOT / "notebooks" / "focal_temperature_scaling.py")
+    )
     assert "results/fcl-networks/moons.parquet" in sources(["reproduction.studies.fcl.measures"])
 
 
