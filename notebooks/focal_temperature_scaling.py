@@ -18,10 +18,11 @@
 # **The question.** You will fit a temperature anyway. Does it still matter then whether you trained with focal loss?
 # And is there something better than a temperature: the [focal map](#ch-binary) and a temperature, fitted together?
 #
-# **In short.** A temperature removes most of the difference between losses. On seven of ten kinds of networks
-# we find no clear difference in calibration between cross-entropy and focal loss after it. On the other three, small
-# networks that learnt few images, focal loss stays better calibrated. Its classification error is higher on all ten. *Focal
-# temperature scaling*, the map with a temperature, lowers the ECE on the same three, and changes little on the others.
+# **In short.** A temperature removes most of the difference between losses. On seven of ten kinds of networks we find
+# no clear difference in calibration between cross-entropy and focal loss after it. On the other three, small networks
+# that learnt few images, focal loss stays better calibrated. Its classification error is higher on all ten. *Focal
+# temperature scaling*, the map with a temperature, lowers the ECE on the same three, and changes little on the
+# others.
 #
 # :::{admonition} As printed: KK24 sections 4.2 and 5.2
 # Focal temperature scaling composes the map with temperature scaling and optimises $(\gamma_{ev}, T)$ on a validation

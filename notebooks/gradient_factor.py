@@ -135,9 +135,10 @@ captioned(table, "The gamma with g(p0) = 1", precision=6, index=False).format("{
 # ```
 #
 # FLSD-53 takes $\gamma = 5$ for a small probability $q_y$ of the true class and $\gamma = 3$ for a larger one. The
-# submitted version changes at $q_y = 0.19$, '(as $g(0.19, 5) \approx 1$)' (it is {glue:text}`gradient-019:.4f`; exactly 1 at
-# {glue:text}`gradient-tau-five:.4f`); the published version, and so this book's `FLSD53` and the figure, at
-# {glue:text}`gradient-switch:g`. The reason given is to accelerate learning below $\frac12$ and to regularise above.
+# submitted version changes at $q_y = 0.19$, '(as $g(0.19, 5) \approx 1$)' (it is {glue:text}`gradient-019:.4f`;
+# exactly 1 at {glue:text}`gradient-tau-five:.4f`); the published version, and so this book's `FLSD53` and the figure,
+# at {glue:text}`gradient-switch:g`. The reason given is to accelerate learning below $\frac12$ and to regularise
+# above.
 
 # %% tags=["hide-input"]
 (switch, low), (_, high) = FLSD53().steps

@@ -81,9 +81,9 @@ expect_verdict("REPRODUCED", "m20.linear_direction")
 # than cross-entropy in almost all, and about as accurate ([](#ch-published)).
 #
 # So do our networks where cross-entropy is as overconfident as M20's. A small network on CIFAR-10, trained by M20's
-# schedule shortened, is better calibrated as trained with $\gamma = 3$ than with cross-entropy ([](#ch-larger)). Below the threshold focal loss
-# gains confidence faster, as the paper says ([](#ch-miscalibration)). In the linear model of Appendix G cross-entropy
-# ends with larger weights of the same direction ([](#ch-simple)).
+# schedule shortened, is better calibrated as trained with $\gamma = 3$ than with cross-entropy ([](#ch-larger)).
+# Below the threshold focal loss gains confidence faster, as the paper says ([](#ch-miscalibration)). In the linear
+# model of Appendix G cross-entropy ends with larger weights of the same direction ([](#ch-simple)).
 #
 # ## What we corrected
 #

@@ -101,11 +101,11 @@ note(
 #
 # ## Why the printed proof does not give the bound
 #
-# The proof bounds $f'$, for $f = e^R$, by a constant whose formula we could not read, and then says of a
-# function that we could not read either, that its derivative is larger than $f'$. If that is $(\gamma+1)^{s/2}$, so it is: $R' <
-# \frac12\log(1+\gamma)$ at every logit, and with it $f' = R'e^R$ is below. But it does not follow from such a bound:
-# at $s = 0$ that derivative is $\frac12\log(\gamma+1)$, so the constant would have to be at most that, and $f'$
-# itself exceeds it from $\gamma =$ {glue:text}`bounds-proof-fails:.2f` on. What is left of the derivation, a
+# The proof bounds $f'$, for $f = e^R$, by a constant whose formula we could not read, and then says of a function
+# that we could not read either, that its derivative is larger than $f'$. If that is $(\gamma+1)^{s/2}$, so it is: $R'
+# < \frac12\log(1+\gamma)$ at every logit, and with it $f' = R'e^R$ is below. But it does not follow from such a
+# bound: at $s = 0$ that derivative is $\frac12\log(\gamma+1)$, so the constant would have to be at most that, and
+# $f'$ itself exceeds it from $\gamma =$ {glue:text}`bounds-proof-fails:.2f` on. What is left of the derivation, a
 # comparison with $(\gamma+1)^2$, fits the constant $\frac{\gamma+1}{2}$, which is larger still.
 
 # %% tags=["remove-input"]

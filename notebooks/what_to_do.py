@@ -55,10 +55,11 @@ expect = written_for("what_to_do", globals())
 #
 # * *Labelled samples are kept aside.* Train with cross-entropy. Then [`focal calibrate`](#page-calibrate) fits a
 #   temperature, or more where that is shown to be worth it.
-# * *No second step is possible* in use: scores must be right as the network gives them. Ask
-#   [`focal gamma`](#ch-when-it-helps) about a run with cross-entropy, and train with the $\gamma$ that it names. If it
-#   names none, stay with cross-entropy. It needs labelled samples, too, but only before training.
-# * *There are no labelled samples at all.* Then nothing tells you whether the scores are right, and no loss promises it.
+# * *No second step is possible* in use: scores must be right as the network gives them. Ask [`focal
+#   gamma`](#ch-when-it-helps) about a run with cross-entropy, and train with the $\gamma$ that it names. If it names
+#   none, stay with cross-entropy. It needs labelled samples, too, but only before training.
+# * *There are no labelled samples at all.* Then nothing tells you whether the scores are right, and no loss promises
+#   it.
 # * *The network was trained with focal loss already.* With labelled samples, fit a temperature, as for any other
 #   network. Without them, the [map](#ch-binary) gives what cross-entropy would have given, with its overconfidence.
 # * *There were class weights, or $\alpha$.* `weighted_focal_log_probs` undoes both, the map's part and the weights'
