@@ -39,15 +39,15 @@ def code_link(claim: Claim) -> str:
 
 
 def chapter_link(claim: Claim) -> str:
-    """Link to where the chapter shows this verdict, or a nearby one; else to the section of its verdicts.
+    """Link to where the chapter shows this verdict, or a nearby one; else to the chapter.
 
     Nearby is a claim that this one corrects, or one that corrects it.
     """
     shown = places(ROOT)
     near = [claim.id, *claim.corrects, *corrected_by(claim.id)]
     id = next((id for id in near if (claim.chapter, id) in shown), "")
-    place, heading = (verdict_anchor(id), shown[claim.chapter, id]) if id else ("verdict", "Verdict")
-    return f'<a href="{claim.chapter}.html#{place}">{claim.place}, {heading}</a>'
+    place, heading = (f"#{verdict_anchor(id)}", f", {shown[claim.chapter, id]}") if id else ("", "")
+    return f'<a href="{claim.chapter}.html{place}">{claim.place}{heading}</a>'
 
 
 def together(claims: Sequence[Claim]) -> list[Claim]:

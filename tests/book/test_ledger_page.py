@@ -103,9 +103,9 @@ def test_every_claim_is_a_card():
 def test_links_from_the_ledger_lead_to_verdicts_that_chapters_show():
     shown = places(ROOT)
     for claim in ledger():
-        anchor = re.search(rf'"{claim.chapter}\.html#([\w-]+)"', chapter_link(claim))[1]
+        anchor = re.search(rf'"{claim.chapter}\.html(?:#([\w-]+))?"', chapter_link(claim))[1]
         anchors = {verdict_anchor(id) for chapter, id in shown if chapter == claim.chapter}
-        assert anchor in anchors | {"verdict"}, claim.id
+        assert anchor in anchors | {None}, claim.id
         if (claim.chapter, claim.id) in shown:
             assert anchor == verdict_anchor(claim.id)
     assert f'id="{verdict_anchor("kk24.prop5")}"' in show("kk24.prop5")._repr_html_()
