@@ -61,7 +61,7 @@ expect = written_for("training", globals())
 
 # %%
 trained = [run for run in engine.load_runs(grid, runs) if run.spec.is_focal]
-run = next(run for run in trained if run.spec.gamma == 3)
+run = next(run for run in trained if run.spec.is_focal and run.spec.gamma == 3)
 logits = run.train.logits[:5].astype(float)
 says = softmax(logits, axis=1).max(axis=1)
 mapped = np.exp(theory.focal_log_probs(logits, gamma=3)).max(axis=1)

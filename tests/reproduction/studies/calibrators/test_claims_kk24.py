@@ -62,7 +62,7 @@ def test_every_contrast_by_log_loss_or_of_an_architecture_is_a_claim():
     assert len(CLAIMS) == 2 + 1 + sum(one.metric == "nll" for one in CALIBRATOR_CONTRASTS)
     of_networks = contrasts_by_network(read_table("fashion-mnist-architectures"), ARCHITECTURE_CONTRASTS)
     of_ece, of_nll = (find(f"kk24.architectures_{metric}").evidence for metric in ("ece", "nll"))
-    parts = [*of_ece.found.parts, *of_nll.parts]
+    parts = [*of_ece.parts, *of_nll.parts]
     found = sorted((part.measured, part.interval.low) for part in parts)
     assert found == sorted(zip(of_networks["difference"], of_networks["low"], strict=True))
     assert all("by Holm over all 6 contrasts" in part.remark for part in parts)
