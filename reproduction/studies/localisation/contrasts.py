@@ -60,24 +60,6 @@ def gains_by_label(table: pd.DataFrame, ours: str, theirs: str) -> pd.DataFrame:
     return gains.assign(p_adjusted=holm(p_values) if not np.isnan(p_values).any() else np.nan)
 
 
-def say_contrast(evaluated: pd.DataFrame, name: str, words: tuple[str, str] = ("lower", "higher")) -> str:
-    """'1.2 points higher (95 % t interval 0.3 to 2.1)', or 'not told apart (+0.2 points, -0.5 to 0.9)'.
-
-    By the corrected p value of `evaluate_contrasts`; the interval is for itself.
-
-    Raises:
-        ValueError: not one contrast of that name.
-    """
-    rows = evaluated[evaluated["name"] == name]
-    if len(rows) != 1:
-        raise ValueError(f"there must be one contrast {name!r}. Got {len(rows)}.")
-    row = rows.iloc[0]
-    difference, span = row["difference"], f"95 % t interval {row['low']:+.2f} to {row['high']:+.2f}"
-    if not row["significant"]:
-        return f"not told apart ({difference:+.2f} points, {span})"
-    return f"{abs(difference):.2f} points {words[int(difference > 0)]} ({span})"
-
-
 NEEDS = f"results/{RECORD}"
 
 

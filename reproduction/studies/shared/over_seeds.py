@@ -136,26 +136,6 @@ def keep_whole_seeds(table: pd.DataFrame, planned: Iterable[Spec]) -> pd.DataFra
     return table.merge(there.loc[whole, RUN])
 
 
-_SCALED_AS = {
-    "none": "as trained",
-    "temperature": "temperature scaling",
-    "focal-temperature": "focal temperature scaling",
-}
-
-
-def by_scaling(table: pd.DataFrame, metric: str) -> dict[str, pd.DataFrame]:
-    """'as trained', 'temperature scaling', ... -> mean and sd over seeds of a metric by loss, in the table's order.
-
-    Scalings are those chosen by the metric itself.
-    """
-    found = summarise(table).query("metric == @metric and objective in ['', @metric]").set_index("loss")
-    order = table["loss"].unique()
-    return {
-        label: found.loc[found["method"] == method, ["mean", "sd"]].reindex(order)
-        for method, label in _SCALED_AS.items()
-    }
-
-
 def say_seeds(there: int, planned: int | None = None) -> str:
     """'4 seeds'; '2 of 4 planned seeds' as long as not all that are planned are there."""
     if planned is not None and there < planned:

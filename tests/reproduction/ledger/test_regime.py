@@ -63,26 +63,24 @@ OF_ANY_NETWORK = {  # what KK24 says of focal loss and cross-entropy in general
 }
 
 
-def test_toys_say_nothing_of_a_papers_networks_for_or_against():
-    """A rule for claims that runs contradict alone would leave only those that they bear out."""
-    on_toys = [
+def of_papers_on(weight):
+    """The papers' claims that rest on records of this weight."""
+    return [
         claim
         for claim in ledger()
         if claim.of_paper
         and str(claim.needs).startswith("results/")
-        and of_record(str(claim.needs).removeprefix("results/")) == Weight.TOY
+        and of_record(str(claim.needs).removeprefix("results/")) == weight
     ]
-    assert {claim.id for claim in on_toys if claim.regime is None} == OF_ANY_NETWORK
+
+
+def test_toys_say_nothing_of_a_papers_networks_for_or_against():
+    """A rule for claims that runs contradict alone would leave only those that they bear out."""
+    assert {claim.id for claim in of_papers_on(Weight.TOY) if claim.regime is None} == OF_ANY_NETWORK
 
 
 def test_runs_on_a_papers_data_have_its_regime_too():
-    on_full_data = [
-        claim
-        for claim in ledger()
-        if claim.of_paper
-        and str(claim.needs).startswith("results/")
-        and of_record(str(claim.needs).removeprefix("results/")) == Weight.FULL_DATA
-    ]
+    on_full_data = of_papers_on(Weight.FULL_DATA)
     assert len(on_full_data) > 20
     assert not {claim.id for claim in on_full_data if claim.regime is None}
 

@@ -19,7 +19,6 @@ from reproduction.studies.localisation.contrasts import (
     evaluate_written,
     gains_by_label,
     of_setting,
-    say_contrast,
 )
 from reproduction.studies.localisation.measures import (
     auroc_by_label,
@@ -304,25 +303,6 @@ def test_gains_are_paired(table):
     assert gains_by_label(table[table["seed"] == 0], fcl, ce)["p_adjusted"].isna().all()
     with pytest.raises(ValueError, match="one setting"):
         gains_by_label(pd.concat([table, table.assign(dataset=ONE)]), fcl, ce)
-
-
-def test_contrasts_in_words():
-    found = pd.DataFrame(
-        {
-            "name": ["a", "b", "c"],
-            "table": ["heat maps, x"] * 3,
-            "claimed": [1, 1, -1],
-            "difference": [1.234, -0.5, 0.2],
-            "low": [1.0, -0.7, -0.1],
-            "high": [1.4, -0.3, 0.5],
-            "significant": [True, True, False],
-        }
-    )
-    assert say_contrast(found, "a") == "1.23 points higher (95 % t interval +1.00 to +1.40)"
-    assert say_contrast(found, "b", words=("less", "more")) == "0.50 points less (95 % t interval -0.70 to -0.30)"
-    assert say_contrast(found, "c").startswith("not told apart (+0.20 points")
-    with pytest.raises(ValueError, match=r"one contrast 'd'\. Got 0"):
-        say_contrast(found, "d")
 
 
 @pytest.mark.parametrize("setting", [ONE, SEVERAL])

@@ -268,21 +268,6 @@ def test_seeds_are_counted_beside_those_that_are_planned():
     assert said == ["1 seed", "4 seeds", "4 seeds", "2 of 4 planned seeds", "0 of 1 planned seed"]
 
 
-def test_by_scaling_gives_what_is_chosen_by_the_metric_itself():
-    rows = [("b", "none", "", 1), ("b", "none", "", 3), ("a", "none", "", 5)]
-    scaled = ("temperature", "focal-temperature")
-    rows += [(loss, method, by, v) for method in scaled for loss in "ba" for by, v in (("ece", 7), ("nll", 9))]
-    columns = ["loss", "method", "objective", "value"]
-    table = pd.DataFrame(rows, columns=columns).assign(metric="ece", temperature=1.0, calibration_gamma=0.0)
-    table = table.assign(dataset="cifar10", model="mlp")
-    table["seed"] = table.groupby(["loss", "method", "objective"]).cumcount()
-    found = over_seeds.by_scaling(table, "ece")
-    assert list(found) == ["as trained", "temperature scaling", "focal temperature scaling"]
-    assert found["as trained"]["mean"].to_dict() == {"b": 2, "a": 5}
-    assert list(found["as trained"].index) == ["b", "a"]  # as in the table
-    assert found["temperature scaling"]["mean"].to_dict() == {"b": 7, "a": 7}
-
-
 def test_mean_and_sd_as_text():
     table = pd.DataFrame({"loss": ["a", "a", "b"], "nll": [0.25, 0.75, 1.0]})
     assert over_seeds.format_mean_sd(table.groupby("loss"))["nll"].tolist() == ["0.50 ± 0.35", "1.00"]
