@@ -118,7 +118,7 @@ def test_numbers_of_a_wide_table_become_small_and_stay_whole(book, tmp_path, cel
 def test_a_book_of_two_pages_becomes_a_tagged_pdf_with_bookmarks(tmp_path):
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
     del config["bibtex_bibfiles"]
-    own = {"html_static_path": [str(ROOT / "book" / "_static")], "bibtex_bibfiles": []}
+    own = {"html_static_path": [str(ROOT / "book" / "_static")], "bibtex_bibfiles": [], "moved_pages": {}}
     config["sphinx"]["config"] |= own
     config["sphinx"]["local_extensions"] = {"book.ext.page_head": str(ROOT)}
     (tmp_path / "_config.yml").write_text(yaml.safe_dump(config))

@@ -88,7 +88,7 @@ def test_claims_on_printed_tables_are_those_that_read_them(read):
 
 def test_a_proof_is_no_measurement():
     assert weigh(find("kk24.prop1"), "FORMALLY PROVED") == weigh(find("kk24.prop5"), "REFUTED") == Weight.PROOF
-    assert weigh(find("kk24.fig6_line"), "REPRODUCED") == Weight.FORMULAS
+    assert weigh(find("kk24.fig6_error"), "REPRODUCED") == Weight.FORMULAS
     assert weigh(find("m20.linear_norm"), "REPRODUCED") == Weight.TOY
     assert weigh(find("m20.gamma_order"), "UNCHECKABLE HERE") == Weight.NOTHING
 
