@@ -166,16 +166,16 @@ for name, g in (("half", 0.5), ("at-two", 2.0), ("three", 3.0)):
     note("fit", {f"t-{name}": nearest[g].temperature})
 expect(abs(slope - 0.95) < 0.01, "'it reproduces'")
 expect(abs(intercept - 0.85) < 0.03, "'it reproduces'")
-of_lines = (1 / (0.5 * slope + intercept), 1 / (2 * 0.95 + 0.85))
-expect(np.abs(np.array(of_lines) - (0.76, 0.36)).max() < 0.006, "'both come from a fitted line'")
+on_line = 1 / (0.95 * np.array([0.5, 2.0]) + 0.85)
+expect(np.abs(on_line - (0.76, 0.36)).max() < 0.01, "'both lie on the printed line, to a hundredth'")
 expect(worst[0] > 1e-3, "'slightly more than the bound'")
 
 # %% [markdown]
 # Two details do not reproduce. The error is largest near $\gamma =$ {glue:text}`fit-worst-2:.1f`, and there it is
 # slightly above the printed bound, {glue:text}`fit-error-2:.3f` points in place of one tenth of a point. And the
 # caption of the figure gives $T = 0.76$ for $\gamma = 0.5$ and $T = 0.36$ for $\gamma = 3$, where the closest are
-# {glue:text}`fit-t-half:.2f` and {glue:text}`fit-t-three:.2f`. Both come from a fitted line, the second at
-# $\gamma = 2$, where the closest is {glue:text}`fit-t-at-two:.2f`.
+# {glue:text}`fit-t-half:.2f` and {glue:text}`fit-t-three:.2f`. Both lie on the printed line, to a hundredth,
+# the second at $\gamma = 2$, where the closest is {glue:text}`fit-t-at-two:.2f`.
 #
 # ## Three and four classes, as printed
 #
