@@ -282,7 +282,8 @@ show("kk24.people_rare", "kk24.people_floor")
 #   the code above. It costs no training.
 # * Do not train with focal loss for that purpose. Where it looks nearer to people, it is by its scale, and by the
 #   distance.
-# * Do not borrow the ratio of this page: it is from one data set.
+# * Do not borrow the ratio of this page: it is from one data set. Without votes of your own you cannot know it. All
+#   networks here have it above 1, so a temperature for labels is at most a start.
 # * Choose the distance before you look. If rare answers are slips, KL is the wrong one, or needs a floor.
 # :::
 #

@@ -113,7 +113,8 @@ expect(theory.confidence_change(q, 8.0) > 0, "'for large gamma it grows'")
 
 # %% [markdown]
 # The tallest bar loses about a point, to ninety-nine bars that nobody would have noticed. For large $\gamma$ it grows
-# again. The fall is proved, so no rounding is involved.
+# again. The fall is proved, so no rounding is involved. Here, then, focal loss asked for *more* than the truth. The
+# tallest stays the tallest all the same, as $q\,h(q)$ increases with $q$: the answer does not change.
 #
 # ## Why
 #

@@ -142,7 +142,8 @@ line_figure(grid, above, "prediction $q$", "risk above the minimum", ylim=(0, 0.
 #
 # Why lower? At $q = p$ cross-entropy is in balance: what a little more confidence gains with all the cats is what it
 # costs with the few dogs. Focal loss tips this balance. With a cat the network was right, the factor is small, and
-# the gain counts little. With a dog it was wrong, the factor is large, and the cost counts.
+# the gain counts little. With a dog it was wrong, the factor is large, and the cost counts. A constant factor would
+# change nothing; this one differs between right and wrong.
 
 # %%
 p = np.linspace(0.001, 0.999, 999)  # the truth
@@ -186,15 +187,17 @@ expect((asked.argsort() == order).all(), "'their order stays'")
 #
 # So a network that minimises focal loss, and has learnt all there is, is *underconfident*: it is right more often than
 # it says. Why then do people use it for calibration? Because networks err the other way
-# ([](#ch-overconfidence)): on new data they are surer than they should be. The two errors can cancel. When they do is
-# the subject of [](#ch-when-it-helps).
+# ([](#ch-overconfidence)): on new data they are surer than they should be. A proper loss does not prevent that. It asks
+# for the truth about the data it is averaged over, and in a training set learnt by heart all is certain. The two errors
+# can cancel. When they do is the subject of [](#ch-when-it-helps).
 #
 # :::{admonition} What to remember
 # :class: tip
 # * Focal loss is cross-entropy times $(1-q_y)^\gamma$. The factor makes what is right and sure count little.
 # * A *proper* loss is lowest, on average, for the true probability. Cross-entropy is proper; focal loss is not.
 # * With two classes and $p = 0.8$, focal loss with $\gamma = 2$ asks for {glue:text}`focal-told:.2f`.
-# * Larger $\gamma$ asks for less confidence. The order of the classes stays, so the accuracy need not change.
+# * Larger $\gamma$ asks for less confidence, always so with two classes. The order of the classes stays, so the accuracy
+#   need not change.
 # * A network that fits its data perfectly with focal loss is underconfident. That helps only against an
 #   overconfidence that comes from elsewhere.
 # :::

@@ -246,7 +246,8 @@ expect(not rivals["significant"].any(), "the text says that on CIFAR-10 none dif
 # :::{admonition} What to do
 # :class: important
 # * Fit a temperature on held-out labels, whatever the loss. It removes most of the difference between losses.
-# * If you do, choose the loss by its error or log-loss, not by its calibration as trained.
+# * If you do, choose the loss by its log-loss after the temperature, not by its calibration as trained. If only the
+#   answers count, choose it by its error.
 # * If the reliability diagram stays bent after a temperature, try focal temperature scaling. It costs one more number,
 #   and the answers stay the same. [`focal calibrate`](#page-calibrate) tests on your data whether it helps.
 # * For networks trained with cross-entropy on all of CIFAR-10 or CIFAR-100 it changed next to nothing.

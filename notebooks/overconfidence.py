@@ -27,6 +27,8 @@
 # Proper losses, such as cross-entropy, have almost perfect calibration performance on the training set but are
 # generally overconfident on the validation set.
 # :::
+#
+# (*Proper* losses are defined in the [next chapter](#ch-focal-loss); cross-entropy is one.)
 
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read

@@ -231,8 +231,9 @@ maps_on_triangle(points, panels, "difference (percentage points)")
 # %% [markdown]
 # ## So which one?
 #
-# With two classes take the temperature. With more, map and temperature are different corrections, and theory cannot
-# say which one a network needs after training on finite data. That is a question for held-out data;
+# With two classes a temperature can stand for the map. It is not the one that is fitted on held-out labels: like the
+# map, it brings back the overconfidence on new data. With more classes map and temperature are different corrections,
+# and theory cannot say which one a network needs after training on finite data. That is a question for held-out data;
 # [](#ch-fts) fits both together and asks.
 #
 # :::{admonition} What to remember

@@ -20,8 +20,9 @@
 # reasons.
 #
 # **In short.** Train with cross-entropy, and fit one temperature on labelled samples that the network has not learnt
-# from. In the example below a hundred of them do better, on average, than focal loss as trained. Train with focal loss
-# only where no second step is possible, with the $\gamma$ that `focal gamma` names.
+# from. In the example below a hundred of them do better, on average, than focal loss as trained. The temperature can be
+# built into the last layer, so nothing is added in use. Focal loss is for the rest: where no sample can be spared after
+# training, with the $\gamma$ that `focal gamma` names.
 
 # %% tags=["parameters"]
 record: str = "cifar10-long-fresh"  # networks of the example: a folder in results
@@ -55,13 +56,14 @@ expect = written_for("what_to_do", globals())
 #
 # * *Labelled samples are kept aside.* Train with cross-entropy. Then [`focal calibrate`](#page-calibrate) fits a
 #   temperature, or more where that is shown to be worth it.
-# * *No second step is possible* in use: scores must be right as the network gives them. Ask [`focal
-#   gamma`](#ch-when-it-helps) about a run with cross-entropy, and train with the $\gamma$ that it names. If it names
-#   none, stay with cross-entropy. It needs labelled samples, too, but only before training.
+# * *No sample can be spared after training*: the final network learns from all of them. Ask [`focal
+#   gamma`](#ch-when-it-helps) about an earlier run with cross-entropy that held some out, and train with the $\gamma$
+#   that it names. If it names none, stay with cross-entropy.
 # * *There are no labelled samples at all.* Then nothing tells you whether the scores are right, and no loss promises
 #   it.
 # * *The network was trained with focal loss already.* With labelled samples, fit a temperature, as for any other
-#   network. Without them, the [map](#ch-binary) gives what cross-entropy would have given, with its overconfidence.
+#   network. Without them, leave it as it is, unless you know that it does as well on new data as in training. The
+#   [map](#ch-binary) alone brings back what cross-entropy would have given, with its overconfidence.
 # * *There were class weights, or $\alpha$.* `weighted_focal_log_probs` undoes both, the map's part and the weights'
 #   ([](#page-in-your-project)).
 # * *Two classes, an event and none.* Judge the probability of the event. Use Platt scaling where the share of events
@@ -113,6 +115,9 @@ expect(table["error (%)"]["focal loss, as trained"] > table["error (%)"]["cross-
 # As trained, focal loss is the better calibrated of the two. A temperature is worth far more, for either, and
 # cross-entropy has the smaller error. The map makes this network worse: it gives back what focal loss took away, too
 # much confidence for new images. So the map alone is for models that do as well on new data as in training.
+#
+# A second step costs nothing in use. The logits are linear in the last layer, $Wx + b$, so divide $W$ and $b$ by $T$:
+# the network then gives the calibrated probabilities itself.
 #
 # ## How many labelled samples?
 #
@@ -188,8 +193,10 @@ captioned(pd.DataFrame(rows, index=["class 1", "class 2", "class 3"]).T, "Probab
 #
 # :::{admonition} What to do
 # :class: tip
-# * Keep labelled samples aside, a few hundred if you can. Train with cross-entropy and fit a temperature.
-# * Without them, ask `focal gamma`, and leave focal loss alone if it names no $\gamma$.
+# * Keep labelled samples aside, a few hundred if you can. Train with cross-entropy, fit a temperature, and divide the
+#   last layer by it.
+# * Where none can be spared after training, ask `focal gamma` before it. Leave focal loss alone if it names no
+#   $\gamma$.
 # * A focal network is a network: fit a temperature. Use the map alone where there is no overfitting.
 # * Undo class weights before anything else.
 # * Judge two classes by the probability of the event.

@@ -303,8 +303,9 @@ note("law", cooler=int((against["temperature"] > 0).sum()), warmer=int((against[
 # :::{admonition} What to do
 # :class: important
 # * If you can hold out labelled samples ([how many](#page-advice)), train with cross-entropy and fit a temperature.
-# * If scores must be right without a second step, ask `focal gamma` with the logits and labels of a cross-entropy run.
-#   Train with the $\gamma$ it names. If it names none, leave focal loss alone.
+#   Divide the last layer by it, and nothing is added in use.
+# * If no sample can be spared after training, ask `focal gamma` with the logits and labels of an earlier cross-entropy
+#   run. Train with the $\gamma$ it names. If it names none, leave focal loss alone.
 # * Do not take $\gamma = 3$ because it is usual. Where cross-entropy is hardly overconfident, it mostly harms.
 # * If a network was trained with focal loss already, fit a temperature, or the map and a temperature
 #   ([](#ch-fts)).
