@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from reproduction.engine.contrasts import Setting
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import PRINTED, Rows
 from reproduction.ledger.measurement import Measurement
-from reproduction.pages.tables import in_words
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.studies.printed_tables.from_tables import rows_where
 from reproduction.studies.shared.from_runs import difference, measure_contrast, name_metric
@@ -107,19 +105,6 @@ def change_of_error_by_gamma(runs: str = RUNS) -> Measurement:
     return difference(runs, "error", Setting(("focal 7",)), Setting(("cross-entropy",)), printed)
 
 
-def _gains_in_words(_: Any) -> str:
-    """The least and the largest gain in points of those rows; which losses contradict, also those without a row."""
-    gains, rows = gains_by_loss(), gains_of_rows()
-    if any(gain.interval is None or not gain.interval.kind for gain in rows.values()):
-        return ""
-    measured = [gain.measured for gain in rows.values()]
-    (seeds,) = {gain.over for gain in rows.values()}
-    said = f"{min(measured):+.2f} to {max(measured):+.2f} points with {len(rows)} losses, {seeds}"
-    against = [loss for loss, one in gains.items() if one.among(len(gains)).verdict == Verdict.NOT_REPRODUCED]
-    told = [in_words(loss) + ("" if loss in rows else ", not a row of Table 1") for loss in against]
-    return f"{said}; not so with {'; '.join(told)}" if told else said
-
-
 add_reading(
     "kk24.table1_ece_every_loss",
     "Focal temperature scaling improves ECE with each printed loss on CIFAR-10",
@@ -127,7 +112,6 @@ add_reading(
     EVERY_LOSS.format(SIZE),
     lambda: every_loss(),
     in_readme=True,
-    instead=_gains_in_words,
     regime=partial(like_kk24, RUNS),
 )
 add_reading(

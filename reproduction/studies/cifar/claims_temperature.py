@@ -160,7 +160,6 @@ add_reading(
         _share_above(0.0, True),
         1,
     ),
-    instead="it has fewer here",
 )
 
 

@@ -164,7 +164,7 @@ add_reading(
             for stage in STAGES
         )
     ),
-    instead="on some networks of each",
+    instead="in 5 of 8 rows; on one of the two data sets",
 )
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from focal_lib.metrics.intervals import t_interval, t_interval_if_any
+from focal_lib.metrics.intervals import t_interval_if_any
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.ledger import Measurement, Verdict
 from reproduction.ledger.evidence import All
@@ -13,7 +13,6 @@ from reproduction.studies.cifar.claims_kk24 import (
     ECE,
     RUNS,
     SCALED,
-    _gains_in_words,
     change_of_ece_by_gamma,
     focal_losses,
     gain_of_focal_losses,
@@ -138,24 +137,6 @@ def test_what_was_not_written_down_says_so():
     turned = replace(primary_contrast(RUNS)[0], claimed=1)
     assert from_runs._is_written(RUNS, turned)
     assert not from_runs._is_written(RUNS, replace(turned, metric="brier"))
-
-
-def test_the_headline_names_the_losses_that_contradict(monkeypatch):
-    gains = {"cross-entropy": -1.0, "focal 1": 1.0, "focal 2": 1.0, "flsd-53": 1.0}
-    planted = {
-        loss: Measurement.signed("", "", t_interval([gain - 0.01, gain, gain + 0.01]), -1, "3 seeds")
-        for loss, gain in gains.items()
-    }
-    monkeypatch.setattr("reproduction.studies.cifar.claims_kk24.gains_by_loss", lambda runs="": planted)
-    said = _gains_in_words(None)
-    assert said.startswith("-1.00 to +1.00 points with 3 losses, 3 seeds; not so with ")
-    assert said.endswith("focal 1; focal 2, not a row of Table 1; FLSD-53")
-    better = {"focal 1": planted["cross-entropy"]}
-    monkeypatch.setattr("reproduction.studies.cifar.claims_kk24.gains_by_loss", lambda runs="": better)
-    assert "not so" not in _gains_in_words(None)
-    none = Measurement.signed("", "", t_interval_if_any([1.0]), -1)
-    monkeypatch.setattr("reproduction.studies.cifar.claims_kk24.gains_by_loss", lambda runs="": {"focal 1": none})
-    assert _gains_in_words(None) == ""
 
 
 def test_a_remark_tells_what_calibrated_networks_would_differ_by():
