@@ -158,14 +158,6 @@ def _killed(name, folder, limit):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.slow
-def test_the_fit_on_dask_outlives_its_worker(tmp_path):
-    pytest.importorskip("distributed")
-    large_rows.write(tmp_path, 20_000, 3)
-    line = large._in_own_process(large_rows.ON_DASK, tmp_path, 1e9)
-    assert line.value == pytest.approx(line.in_memory, rel=1e-9), line.note
-
-
 def test_chunks_of_the_metrics_are_smaller_than_the_file(folder, monkeypatch):
     """The number does not depend on them."""
     once = large_rows.measure("all-metrics", folder, limit=1e9).value

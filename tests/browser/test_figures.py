@@ -1,4 +1,4 @@
-"""The figures that move: by keyboard each of their controls changes the picture and the sentence under it."""
+"""The figures that move: by finger and keyboard each of their controls changes the picture and the sentence under it."""
 
 import re
 
@@ -38,10 +38,23 @@ def test_every_figure_of_the_notebooks_is_in_the_book():
     assert {name for _, name in FIGURES} == set(asked)
 
 
+def _middle(element) -> tuple[float, float]:
+    element.scroll_into_view_if_needed()
+    box = element.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
 @each_figure
-def test_the_keyboard_moves_it(path, name, browser):
-    page, log = open_page(browser, path.as_uri(), width=320)
+def test_a_finger_and_the_keyboard_move_it(path, name, browser):
+    """A slider is where a finger says; every control answers to keys."""
+    page, log = open_page(browser, path.as_uri(), width=320, fingers=True)
     figure = page.locator(f"[data-explore={name}]")
+    slider = figure.locator("input[type=range]").first
+    _, y = _middle(slider)
+    box, before = slider.bounding_box(), _state(figure)
+    page.touchscreen.tap(box["x"] + 0.9 * box["width"], y)
+    assert box["height"] >= 24, "too low for a finger"
+    assert all(was != is_now for was, is_now in zip(before, _state(figure), strict=True))
     controls = figure.locator("input:not([type=hidden]), [tabindex='0']")
     assert controls.count() > 0
     still = []
@@ -58,29 +71,6 @@ def test_the_keyboard_moves_it(path, name, browser):
         still += [f"{control.get_attribute('name') or 'the grip'} leaves the {what}" for what in wrong]
     page.context.close()
     assert still + log.findings == []
-
-
-def _middle(element) -> tuple[float, float]:
-    element.scroll_into_view_if_needed()
-    box = element.bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
-@each_figure
-def test_touch_moves_it(path, name, browser):
-    """A slider is where a finger says."""
-    page, log = open_page(browser, path.as_uri(), width=390, fingers=True)
-    figure = page.locator(f"[data-explore={name}]")
-    slider = figure.locator("input[type=range]").first
-    _, y = _middle(slider)
-    box = slider.bounding_box()
-    assert box["height"] >= 24, "too low for a finger"
-    before = _state(figure)
-    page.touchscreen.tap(box["x"] + 0.9 * box["width"], y)
-    after = _state(figure)
-    page.context.close()
-    assert all(was != is_now for was, is_now in zip(before, after, strict=True))
-    assert log.findings == []
 
 
 _WITH_GRIP = [(path, name) for path, name in FIGURES if name == "simplex"]

@@ -102,14 +102,6 @@ def test_every_record_with_written_contrasts_is_counted():
 
 
 @pytest.mark.slow
-def test_runs_that_are_missing_are_told_while_they_are(monkeypatch):
-    runs = article._main_runs()
-    for there in (runs["planned"] - 1, runs["planned"]):
-        monkeypatch.setattr(article, "_main_runs", lambda there=there: runs | {"runs": there})
-        assert ("a look before the end" in article.article_text()) == (there < runs["planned"])
-
-
-@pytest.mark.slow
 def test_a_verdict_is_that_of_the_interval_beside_it(text):
     gain, text = article._gain(), re.sub(r"\s+", " ", text)
     interval = find("kk24.table1_ece_focal_losses").evidence.found.interval
