@@ -1,4 +1,4 @@
-"""The figures that move: by finger and keyboard each of their controls changes the picture and the sentence under it."""
+"""The figures that move: by finger and keyboard each control changes the picture and the sentence under it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Grids through Snakemake: two at once share the work, and what failed is told in a line."""
+"""Grids through Snakemake: what failed is told in a line, the others are done, and a call ends when it is told to."""
 
 import json
 import os
@@ -42,23 +42,23 @@ def grid(path, root, *options):
 
 
 @pytest.mark.slow
-def test_two_grids_at_once(small_data, tmp_path):
+def test_a_run_that_fails_is_told_and_the_others_are_done(small_data, tmp_path):
+    """Of one call; of two at once, test_kill.py."""
     (tmp_path / "grid.yaml").write_text(GRID)
-    both = [grid(tmp_path / "grid.yaml", tmp_path / "my runs") for _ in range(2)]
-    outputs = [process.communicate(timeout=300)[0] for process in both]
-    assert [process.returncode for process in both] == [1, 1], "\n".join(outputs)
+    process = grid(tmp_path / "grid.yaml", tmp_path / "my runs")
+    output = process.communicate(timeout=300)[0]
+    assert process.returncode == 1, output
     specs = read_grid(tmp_path / "grid.yaml")
     for spec, entry in zip(specs, status(specs, tmp_path / "my runs"), strict=True):
         assert entry.state == ("failed" if spec.learning_rate > 1 else "done")
         log = (tmp_path / "my runs" / spec.digest / "log.jsonl").read_text().splitlines()
         events = [json.loads(line)["event"] for line in log]
         assert events[:2] == ["start", "failed"] if spec.learning_rate > 1 else events == ["start", "done"]
-    for output in outputs:
-        reason = "run focal 1, seed 0 FAILED: the training loss must stay finite. Got nan in epoch 1."
-        assert reason in output.splitlines()
-        assert "Traceback" not in output
-        before, _, _ = output.partition("Building DAG of jobs")
-        assert "\n2 runs: " in f"\n{before}"
+    reason = "run focal 1, seed 0 FAILED: the training loss must stay finite. Got nan in epoch 1."
+    assert reason in output.splitlines()
+    assert "Traceback" not in output
+    before, _, _ = output.partition("Building DAG of jobs")
+    assert "\n2 runs: " in f"\n{before}"
     assert not list((tmp_path / "my runs").glob(".logs-*"))
 
 
