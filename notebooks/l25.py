@@ -104,8 +104,8 @@ expect_verdict("CONFIRMED", "l25.table5_row_twice", "l25.newsgroups_moved")
 # open.
 #
 # On two moons, *with our settings*, FCL's probability changes faster at the boundary, not slower. The paper prints
-# neither the number of samples nor the batch nor the learning rate, and the letters beside its 10 and 1.5 are lost. We
-# took $\gamma = 10$, $\lambda = 1.5$, 500 samples in one batch, and two learning rates.
+# neither the number of samples nor the batch nor the learning rate. We took 500 samples in one batch and two rates, and
+# $\gamma = 10$ and $\lambda = 1.5$ for two letters that our text has lost.
 #
 # ## Out of regime
 #
