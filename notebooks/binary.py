@@ -99,12 +99,12 @@ line_figure(q, mapped, "what the network says, $q$", r"what is true, $\hat p(q)$
 # %% [markdown]
 # ## In logits it is nearly a line
 #
-# Networks compute logits, so write $q = 1/(1+e^{-s})$ and call the map $FC(s) = \hat p\big(1/(1+e^{-s})\big)$. Then
+# Networks compute logits, so write $q = 1/(1+e^{-s})$. Then
 #
 # ```{math}
 # :label: eq-binary-logit
 # \begin{aligned}
-# \operatorname{logit} FC(s) &= (\gamma + 1)\,s - R(s), \\
+# \operatorname{logit}\hat p(q) &= (\gamma + 1)\,s - R(s), \\
 # R(s) &= \log\frac{1 + \gamma u(s)}{1 + \gamma u(-s)}, \\
 # u(s) &= e^s\log(1 + e^{-s}),
 # \end{aligned}
@@ -120,7 +120,7 @@ line_figure(q, mapped, "what the network says, $q$", r"what is true, $\hat p(q)$
 #
 # ```{math}
 # :label: eq-binary-slope
-# \max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1.
+# \max(1, \gamma) < \frac{d}{ds}\operatorname{logit}\hat p(q) < \gamma + 1.
 # ```
 
 # %%
@@ -190,7 +190,7 @@ note("binary", minimiser=float(theory.focal_minimiser([0.8, 0.2], 2.0)[0]))
 #
 # ```{exercise}
 # :label: ex-binary-limit
-# What does the map do to very confident predictions? Find the limit of $\operatorname{logit} FC(s) - (\gamma+1)s$
+# What does the map do to very confident predictions? Find the limit of $\operatorname{logit}\hat p(q) - (\gamma+1)s$
 # as $s \to \infty$.
 # ```
 #

@@ -215,10 +215,10 @@ Markdown(
 # ## The way back to probabilities
 #
 # Where focal loss is least in the mean, the focal calibration map ({ref}`ch-binary`) turns the prediction into the
-# true probability. Class weights $a$ are a shift of logits after it ({ref}`sec-class-weights`):
+# true probability. For $q = 1/(1+e^{-s})$, class weights $a$ are a shift of logits after it ({ref}`sec-class-weights`):
 #
 # $$
-# \operatorname{logit} p = \operatorname{logit} FC(s) + \log\frac{a_0}{a_1}, \qquad
+# \operatorname{logit} p = \operatorname{logit}\hat p(q) + \log\frac{a_0}{a_1}, \qquad
 # \frac{a_0}{a_1} = \frac{1-\alpha}{\alpha}.
 # $$
 #

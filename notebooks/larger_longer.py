@@ -24,8 +24,8 @@
 #   becomes more so.
 # * With focal loss, $\gamma = 3$, it starts far from sure enough. It grows surer, is calibrated for a moment, and ends
 #   overconfident, too, but by less.
-# * So cross-entropy is better calibrated early, and focal loss late. Longer training brings the order that
-#   {cite:t}`m20` (M20) report. A larger network, trained as briefly, does not.
+# * So cross-entropy is better calibrated early, and focal loss late. On these networks longer training brings the order
+#   that {cite:t}`m20` (M20) report. A larger one, trained as briefly, does not.
 # * Both changes follow [the rule](#ch-when-it-helps): focal loss helps where it takes away less than twice what is in
 #   excess.
 
@@ -46,6 +46,7 @@ from focal_lib.theory import focal_log_probs
 from reproduction import engine
 from reproduction.engine.contrasts import Setting
 from reproduction.ledger import claims_of, show
+from reproduction.ledger.verdicts import expect_verdict
 from reproduction.pages.differences import folded_differences
 from reproduction.pages.expected import written_for
 from reproduction.pages.explore import explore
@@ -222,7 +223,7 @@ note("larger", start=start["nll_wrong"]["cross-entropy"], end=end["nll_wrong"]["
 # {glue:text}`larger-end:.1f` nats between the first fall and the end. That of right answers falls. With focal loss
 # wrong answers cost less. More of M20's account is in [](#ch-miscalibration).
 #
-# ## Longer, not larger
+# ## Longer, or larger?
 #
 # M20's networks differ from our short runs in two ways: they are larger, and they are trained longer. Which of them
 # turns the order?
@@ -242,15 +243,21 @@ captioned(
 # %% tags=["remove-cell"]
 lead = side_by_side["ECE (%)"].unstack().T
 lead = lead["focal 3"] - lead["cross-entropy"]
-expect(lead["small network, longer"] < 0 < lead["small network"] < lead["ResNet-18"], "the text says so")
+expect(lead["small network, longer"] < 0 < lead["small network"] < lead["ResNet-18"], "the text says: length, not size")
+expect_verdict("CONFIRMED", "m20.longer_training_favours_focal")
+expect_verdict("NOT CONFIRMED", "m20.larger_network_favours_focal")
+surer = side_by_side["confidence - accuracy (points)"].unstack()["ResNet-18"]
+small_too = side_by_side["confidence - accuracy (points)"].unstack()["small network"]
+expect((surer <= small_too).all(), "the text says: no more overconfident, and even more is taken away")
 scaled = side_by_side["T by ECE"].unstack()
 expect((scaled["small network, longer"] > scaled["small network"]).all(), "the text says that both want a higher T")
 note("larger", few=read_planned(small)[0].training.epochs)
 
 # %% [markdown]
-# Length does. After {glue:text}`larger-few` epochs ResNet-18 is no more overconfident than the small network, and
-# focal loss takes away even more from it. After {glue:text}`larger-epochs` epochs the small network wants a much
-# higher temperature with either loss. A larger network was not trained for as long.
+# Here the longer training does, and the larger network does not. After {glue:text}`larger-few` epochs ResNet-18 is no
+# more overconfident than the small network, and focal loss takes away even more from it. After
+# {glue:text}`larger-epochs` epochs the small network wants a much higher temperature with either loss. That longer
+# training came with another schedule, and no larger network was trained for as long.
 
 # %% tags=["remove-input"]
 show(

@@ -50,7 +50,7 @@ use_style()
 # %% [markdown]
 # ## The inverse temperature at a logit
 #
-# By {eq}`eq-binary-logit`, $\operatorname{logit} FC(s) = \beta(s)\,s$ with
+# By {eq}`eq-binary-logit`, $\operatorname{logit}\hat p(q) = \beta(s)\,s$ with
 #
 # ```{math}
 # :label: eq-bounds-beta

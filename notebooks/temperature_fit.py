@@ -210,8 +210,8 @@ expect(fits(4, reach)[9.0].error > 1.3 * fits(3, reach)[9.0].error, "'not simila
 
 # %% [markdown]
 # For three classes the error at $\gamma = 9$, {glue:text}`fit-error-3:.1f` points, is as printed, and the line nearly:
-# fitted at every 0.001 of $\gamma$ as in the paper, it starts {glue:text}`fit-below-3:.3f` lower. Our tolerance was
-# 0.03. For four classes neither is: the error there is {glue:text}`fit-error-4:.1f` points, which is not similar.
+# fitted at every $0.001$ of $\gamma$ as in the paper, it starts {glue:text}`fit-below-3:.3f` lower. Our tolerance was
+# $0.03$. For four classes neither is: the error there is {glue:text}`fit-error-4:.1f` points, which is not similar.
 #
 # ## Where the difference lies
 #
@@ -258,7 +258,7 @@ maps_on_triangle(points, panels, "difference (percentage points)")
 #
 # ```{solution} ex-fit-sharper
 # :class: dropdown
-# Where $\operatorname{logit} FC(s)$ bends, the probability is already within $e^{-\gamma |s|}$ of 0 or 1, so a
+# Where $\operatorname{logit}\hat p(q)$ bends, the probability is already within $e^{-\gamma |s|}$ of 0 or 1, so a
 # difference of logits hardly shows.
 # ```
 

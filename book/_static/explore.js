@@ -291,7 +291,7 @@ const figures = {
     diagram.line("gaps", ...bins.map((bin) => [[bin[0], bin[0]], bin]));
     diagram.dots("bins", ...bins);
     valley.dots("at", [gamma, T]);
-    return `Of these images the ECE is ${(100 * ece).toFixed(2)} %, the NLL ${nll.toFixed(4)}.`;
+    return `Of these images the ECE is ${(100 * ece).toFixed(1)} %, the NLL ${nll.toFixed(3)}.`;
   },
 
   epochs({ ce, focal, course, data }, { moment }) {

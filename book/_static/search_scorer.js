@@ -3,6 +3,11 @@
 "use strict";
 // Excerpts are fetched from the pages, which a browser refuses to a page that is a file.
 if (globalThis.location?.protocol.startsWith("http")) DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = true;
+// What stands in the index has an empty anchor: its excerpt is of the page.
+globalThis.window?.addEventListener("DOMContentLoaded", () => {
+  const textOf = Search.htmlToText;
+  Search.htmlToText = (html, anchor) => textOf(html, anchor).trim() || textOf(html);
+});
 var Scorer = {
   score([page, title, anchor, description, score]) {
     if (description !== null) return score; // an object of the code

@@ -2,7 +2,7 @@
 
     python -m book.ext.stage _build/notebooks _build/source
 
-On the way the landing page gets its cards, a chapter what it needs and links to terms. Only files that differ are
+On the way the landing page gets its cards, a chapter what it needs, both links to terms. Only files that differ are
 written, so that Sphinx rebuilds only the pages that changed.
 """
 
@@ -84,7 +84,9 @@ def _index(text: str, contents: Contents) -> str:
     check_expected(text, recorded())
     if f"\n{CARDS}\n" not in text:
         raise ValueError(f"{INDEX} must have a line {CARDS!r}. Got none.")
-    return text.replace(f"\n{CARDS}\n", f"\n{cards(contents)}\n")
+    whole = nbformat.v4.new_markdown_cell(text)
+    link_terms([whole], glossary(TERMS.read_text()))
+    return str(whole.source).replace(f"\n{CARDS}\n", f"\n{cards(contents)}\n")
 
 
 def add_index_entries(notebook: NotebookNode, claims: Iterable[Claim]) -> None:

@@ -133,7 +133,7 @@ def _no_gradient(values: Any) -> contextlib.AbstractContextManager[Any]:
 def focal_logit(logit: Any, gamma: float) -> Any:
     r"""Logit of the binary focal calibration map, as a function of the logit s.
 
-    .. math:: \operatorname{logit} FC(s) = (\gamma + 1)\,s - R(s), \\
+    .. math:: \operatorname{logit}\hat p(q) = (\gamma + 1)\,s - R(s), \quad q = \frac1{1 + e^{-s}}, \\
               R(s) = \log\frac{1 + \gamma u(s)}{1 + \gamma u(-s)}, \quad u(s) = e^s\log(1 + e^{-s})
 
     KK24 Prop. 2. Odd and increasing, with slope in (max(1, gamma), gamma + 1) for gamma > 0.

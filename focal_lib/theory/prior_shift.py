@@ -54,7 +54,7 @@ def log_class_weights(class_weights: Any, classes: int) -> np.ndarray:
 def weighted_focal_logit(logit: Any, gamma: float, class_weights: Any) -> Any:
     r"""Logit of the true probability of class 1 where focal loss with class weights is least, for its logit s.
 
-    .. math:: \operatorname{logit} p = \operatorname{logit} FC(s) + \log\frac{a_0}{a_1}
+    .. math:: \operatorname{logit} p = \operatorname{logit}\hat p(q) + \log\frac{a_0}{a_1}, \quad q = \frac1{1 + e^{-s}}
 
     Args:
         logit: of class 1, any shape, finite.

@@ -343,8 +343,8 @@ def _reliability(sample: np.ndarray) -> str:
         Line("bins", "dot", [point for point in points for _ in range(2)], breaks=True),
     ]
     ends = (0.0, 0.5, 1.0)
-    legend = [("gap", "gap of a bin")]
-    diagram = Panel("diagram", (0, 1, 0, 1), lines, "confidence", "accuracy", ends, ends, legend=legend)
+    said = "accuracy; in orange the gap of each bin"  # not a legend inside, where dots and gaps may come to lie on it
+    diagram = Panel("diagram", (0, 1, 0, 1), lines, "confidence", said, ends, ends)
     lowest = [Line("valley", "two", _points(gammas, valley)), Line("at", "dot", [(0, 1), (0, 1)])]
     landscape = Panel(
         "valley", (-0.15, _MOST_GAMMA, 0, highest), lowest, "γ", "T: the lowest NLL for each γ, and where you are",
@@ -357,7 +357,7 @@ def _reliability(sample: np.ndarray) -> str:
         "Accuracy over confidence in bins, dots with lines to the diagonal, their gaps. Below, a curve over gamma, the "
         "temperature with the lowest NLL, and a dot for the gamma and temperature of the sliders.",
         f"{len(sample):,} test images drawn at random, logits rounded to a tenth, as trained (γ = 0, T = 1): of these "
-        f"images the ECE, in {DEFAULT_BINS} bins of equal width, is {size:.2f} %, the NLL {nll:.4f}.",
+        f"images the ECE, in {DEFAULT_BINS} bins of equal width, is {size:.1f} %, the NLL {nll:.3f}.",
         "lower the ECE by T alone, then raise γ and follow the valley.",
         {"logits": "[" + ",".join(f"[{','.join(f'{below:g}' for below in row)}]" for row in sample) + "]"},
     )

@@ -22,7 +22,6 @@ MODULES = {"theory": theory, "losses": losses, "symbols": symbols}
 # as a row of the page has it, how a chapter writes it, the first to do so, which says what it is or links there
 INTRODUCED = [
     (r"$\hat p(q)$", r"\\hat p", "binary"),
-    (r"$FC(s)$", r"FC\(s\)", "binary"),
     (r"$L^*(p)$", r"L\^\*", "binary"),
     (r"$u(s)$", r"\bu\(s\)", "binary"),
     (r"$R(s)$", r"(?<!\\mathcal )\bR\(s\)", "binary"),

@@ -22,7 +22,7 @@ q, gamma, g = symbols.q, symbols.gamma, symbols.g
     "KK24 Props. 2 and 4, with class weights",
     r"For $\gamma > 0$ and class weights $a_k > 0$ the mean of $-a_y(1-q_y)^\gamma\log q_y$ under $p$ is least at one $q$, and "
     r"$p_k \propto w(q_k)/a_k$: the map, then a shift of log-probabilities by $-\log a_k$. With two classes "
-    r"$\operatorname{logit} p = \operatorname{logit} FC(s) + \log\frac{a_0}{a_1}$.",
+    r"$\operatorname{logit} p = \operatorname{logit}\hat p(q) + \log\frac{a_0}{a_1}$.",
 )
 def class_weights() -> Evidence:
     """The weighted risk is the risk under p' = a p over its sum, so Prop. 4 gives the q, and the multiplier the shift."""
@@ -74,7 +74,7 @@ def two_classes_steps() -> tuple[Step, ...]:
             simplify=binary_map.powers,
         ),
         step(
-            r"so $\frac{p}{1-p} = \frac{w(q)}{w(1-q)}\cdot\frac{a_0}{a_1}$, and its logarithm is $\operatorname{logit} FC(s) + "
+            r"so $\frac{p}{1-p} = \frac{w(q)}{w(1-q)}\cdot\frac{a_0}{a_1}$, and its logarithm is $\operatorname{logit}\hat p(q) + "
             r"\log\frac{a_0}{a_1}$",
             (found / (1 - found), high / low * other / one),
         ),

@@ -46,14 +46,14 @@ def minimiser_range() -> Evidence:
     top = sp.Symbol("S", positive=True)  # logit p
     return derivation(
         step(
-            r"$\gamma = 0$: $\operatorname{logit} FC(s) = s$, below $S = \operatorname{logit} p$ for $s < S$",
+            r"$\gamma = 0$: $\operatorname{logit}\hat p(q) = s$, below $S = \operatorname{logit} p$ for $s < S$",
             (symbols.binary_map_of_logit(s, 0), s),
         ),
         *binary_map.stationarity_steps(),
         *curvature.convexity_proof().steps,
         *binary_map.map_slope_steps(),
         step(
-            r"$\gamma = S/s$ with $0 < s < S$: $\operatorname{logit} FC(s) = S + s - R(s)$, beyond $S$ as $R(s) < s$ by $R(0) = 0$, "
+            r"$\gamma = S/s$ with $0 < s < S$: $\operatorname{logit}\hat p(q) = S + s - R(s)$, beyond $S$ as $R(s) < s$ by $R(0) = 0$, "
             r"$R' < 1$",
             (symbols.binary_map_of_logit(x, top / x), top + x - symbols.logit_gap(x, top / x)),
             (symbols.logit_gap(0), 0),
@@ -86,7 +86,7 @@ ours(
     "kk24.prop2_slope",
     "The binary map has slope between max(1, gamma) and gamma + 1 in logits",
     "sharpens KK24 Prop. 2",
-    r"For $\gamma > 0$ and every logit, $\max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1$.",
+    r"For $\gamma > 0$ and every logit, $\max(1, \gamma) < \frac{d}{ds}\operatorname{logit}\hat p(q) < \gamma + 1$.",
     lambda: Derivation(binary_map.map_slope_steps()),
     formal=formal("exact", "kk24_prop2_slope"),
 )
@@ -120,7 +120,7 @@ def prop2_negative() -> Evidence:
             *binary_map.limits_of_u(),
         ),
         step(
-            r"onto, $\gamma = -1$: $\operatorname{logit} FC = -R = \log\frac{1-\bar u}{1-u}$, and $1 - u \to 0$",
+            r"onto, $\gamma = -1$: $\operatorname{logit}\hat p = -R = \log\frac{1-\bar u}{1-u}$, and $1 - u \to 0$",
             (
                 sp.expand_log(symbols.binary_map_of_logit(far, -1), force=True),
                 sp.expand_log(sp.log((1 - symbols.u(-far)) / (1 - symbols.u(far))), force=True),
@@ -296,7 +296,7 @@ ours(
         *binary_map.logit_form_steps(),
         step(r"$u(s) \to 1$ as $s \to \infty$", (sp.limit(symbols.u(x), x, sp.oo), 1)),
         step(
-            r"$u(-s) \to 0$: $R \to \log(1+\gamma)$, so $\operatorname{logit} FC \to \infty$",
+            r"$u(-s) \to 0$: $R \to \log(1+\gamma)$, so $\operatorname{logit}\hat p \to \infty$",
             (sp.limit(symbols.u(-x), x, sp.oo), 0),
         ),
         remark="The map is odd in logits, so the other end follows.",

@@ -319,7 +319,7 @@ def prop3_example_theory() -> Evidence:
         ),
         Step(r"$\frac1{\gamma+1-(2\log2-1)\log(\gamma+1)}$ is below 0.238, in ball arithmetic", bool(below)),
         Step(r"$\frac1{\gamma+1-\frac12\log(\gamma+1)}$ is 0.238 to three decimals, in ball arithmetic", rounded),
-        remark=rf"$\frac15 < T = s/\operatorname{{logit}} FC(s) < {float(sharper.mid()):.4f}$ for every $s$; the printed bound, {float(printed.mid()):.4f}, "
+        remark=rf"$\frac15 < T = s/\operatorname{{logit}}\hat p(q) < {float(sharper.mid()):.4f}$ for every $s$; the printed bound, {float(printed.mid()):.4f}, "
         r"is rounded down to 0.238, which bounds all the same.",
     )
 

@@ -62,7 +62,7 @@ def many_low() -> Evidence:
         *binary_map.gap_slope_steps(),
         step(r"$1/\hat p_1 = 1 + \sum_{i>1} w_i/w_1$ falls as $\hat p_1$ rises", (sp.diff(1 / p, p), -1 / p**2)),
         step(
-            r"no larger $T$: two classes with logits $\pm\frac s2$, the others near 0, have $\frac{\operatorname{logit} FC(s)}{s} \to "
+            r"no larger $T$: two classes with logits $\pm\frac s2$, the others near 0, have $\frac{\operatorname{logit}\hat p(q)}{s} \to "
             r"\gamma + 1$",
             (sp.limit(symbols.binary_map_of_logit(x, g) / x, x, sp.oo), g + 1),
         ),

@@ -89,7 +89,7 @@ ours(
     "For negative gamma, too, the binary map lies between two temperatures",
     "extends KK24 Prop. 3",
     r"For $-1 < \gamma < 0$ the map lies between the temperatures $1/\beta(0)$ and $1/(\gamma+1)$, where $\beta(0) = \gamma + 1 - "
-    r"\frac{\gamma(2\log 2-1)}{1+\gamma\log 2}$ is the limit at $s = 0$ of the inverse temperature $\operatorname{logit} FC(s)/s$.",
+    r"\frac{\gamma(2\log 2-1)}{1+\gamma\log 2}$ is the limit at $s = 0$ of the inverse temperature $\operatorname{logit}\hat p(q)/s$.",
     lambda: All((turning.falling_certificate(), Derivation(falling_steps()))),
     not_formalised="tried; it needs more than the lemmas at hand",
 )
@@ -99,7 +99,7 @@ ours(
     "kk24.prop3_sharp",
     "The least inverse temperature is the limit at logit 0",
     "sharpens KK24 Prop. 3",
-    r"For $\gamma > 0$ the smallest inverse temperature $\beta(s) = \operatorname{logit} FC(s)/s$ is its limit at 0, "
+    r"For $\gamma > 0$ the smallest inverse temperature $\beta(s) = \operatorname{logit}\hat p(q)/s$ is its limit at 0, "
     r"$\gamma + 1 - \frac{\gamma(2\log 2-1)}{1+\gamma\log 2}$; the largest is $\gamma + 1$, in the limit.",
     formal=formal("equivalent", "kk24_prop3_sharp", "kk24_prop3_simple", "kk24_prop3_limits"),
     instead="up to a critical gamma between 5 and 6",

@@ -42,7 +42,7 @@ def logit_form_steps() -> tuple[Step, ...]:
     return (
         step(r"odds of the map at $q = 1/(1+e^{-s})$ are $e^{-(\gamma+1)s + R(s)}$", (ratio, 1)),
         step(
-            r"$\operatorname{logit} FC(s) = (\gamma+1)s - R(s)$, $R(s) = \log\frac{1+\gamma u(s)}{1+\gamma u(-s)}$",
+            r"$\operatorname{logit}\hat p(q) = (\gamma+1)s - R(s)$, $R(s) = \log\frac{1+\gamma u(s)}{1+\gamma u(-s)}$",
             (symbols.binary_map_of_logit(), (gamma + 1) * s - symbols.logit_gap()),
         ),
         step(r"$R(-s) = -R(s)$", (symbols.logit_gap(-s) + symbols.logit_gap(s), 0), simplify=_log_sum),

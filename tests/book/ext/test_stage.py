@@ -18,7 +18,7 @@ SAID = {
     "notebooks/one": {"about": "The first.", "figure": "fig-x"},
     "notebooks/two": {"about": "The second.", "needs": {"notebooks/one": "the map"}, "figure": "fig-x"},
 }
-PAGE = "# Home\n\n% cards\n\nEnd.\n"
+PAGE = "# Home\n\nThe ECE.\n\n% cards\n\nEnd.\n"
 
 
 def chapter(name):
@@ -52,8 +52,9 @@ def staged(project):
     return {str(p.relative_to(project / "source")): p for p in (project / "source").rglob("*") if p.is_file()}
 
 
-def test_the_landing_page_has_cards(project):
+def test_the_landing_page_has_cards_and_links_to_terms(project):
     text = staged(project)[str(INDEX)].read_text()
+    assert "The {term}`ECE <ECE>`.\n" in text
     assert text.count(":::{grid-item-card}") == 2
     assert ":img-top: /book/thumbnails/two.png" in text
     assert ":img-alt: A line." in text
