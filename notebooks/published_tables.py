@@ -223,7 +223,7 @@ expect_verdict("REPRODUCED", "m20.fig8_right", "m20.fig8_wrong", "m20.fig8_cross
 # %% [markdown]
 # * As the text says, most temperatures of FLSD-53 are near 1, and those of cross-entropy and MMCE lie 'between 2.0 to
 #   2.8'. It says the same of 'most other focal loss models', but half or fewer of them are near 1.
-# * For cross-entropy KK24's section 4.1 gives a temperature of '2-2.5'. It is that in most rows of M20 and L25, but below
+# * For cross-entropy KK24's section 4.1 gives a temperature of '2-2.5'. So it is in most rows of M20 and L25, but below
 #   2 in KK24's own Table 1.
 # * What M20 say of $\gamma$, fixed, scheduled or by sample, the tables bear out where they speak of means or most rows.
 #   'For every model and dataset' holds before scaling only.
