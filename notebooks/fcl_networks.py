@@ -156,7 +156,7 @@ show("l25.l1_after_map", "l25.l1_away_here")
 # %% [markdown]
 # ## With a sample to overfit
 #
-# The same networks, trained on a sample of 500 points:
+# The same networks, trained on a sample of size 500:
 
 # %%
 ways = {"whole distribution": "whole", "a sample": "samples"}
@@ -169,7 +169,7 @@ dot_figure(leans, asked, r"$\lambda$", "lean (points)", reference=0)
 
 # %% tags=["remove-cell"]
 shift = np.median(leans["a sample"][1] - leans["whole distribution"][1], axis=1)
-expect(plan.MOON_SAMPLES == 500, "the text says: 500 points")
+expect(plan.MOON_SAMPLES == 500, "the text says: 500")
 expect(shift.min() > 0 and shift.argmax() == 0, "the text says: away from one half, most without a square")
 
 # %% [markdown]
@@ -340,11 +340,7 @@ format_contrasts(named, "Differences in points; NLL and log-loss in nats, speed 
 # FCL with the $\gamma = 4$ and $\lambda = \frac32$ that L25 chose for ResNets has
 # a lower ECE than cross-entropy and Brier score, and a higher one than dual focal loss. From FLSD-53 it does not differ
 # significantly. Its error is significantly higher than that of cross-entropy.
-
-# %% tags=["remove-input"]
-show("l25.fcl_lower_here", "l25.fcl_error_here", "l25.convergence")
-
-# %% [markdown]
+#
 # ```{exercise}
 # :label: ex-fclnet-l1
 # For which $\lambda$ does {eq}`eq-fcl-l1-map` give cross-entropy plus the absolute distance no bias?
@@ -364,6 +360,11 @@ show("l25.fcl_lower_here", "l25.fcl_error_here", "l25.convergence")
 # * As trained the squared distance is better calibrated than the absolute one; after a temperature not significantly.
 # * FCL's ECE is lower than that of cross-entropy, its error slightly higher, and it is sooner at a low loss.
 # :::
+#
+# ## Verdict
+
+# %% tags=["remove-input"]
+show("l25.fcl_lower_here", "l25.fcl_error_here", "l25.convergence")
 
 # %% tags=["remove-input"]
 claims_of("fcl_networks")

@@ -93,11 +93,7 @@ note("published", cells=len(cells))
 # %% [markdown]
 # Each paper's own loss, FLSD-53 and FCL, wins most rows of its own table, not all. M20's text has both, 'all the
 # baselines' and 'broadly'; L25's says 'overall' and 'consistently'.
-
-# %% tags=["remove-input"]
-show("m20.flsd_broadly_lowest", "m20.almost_all_cases", "m20.gamma_three_best", "l25.fcl_overall_lower")
-
-# %% [markdown]
+#
 # ## Does the order survive temperature scaling?
 #
 # Kendall's $\tau$ compares two orders: 1 is the same order, $-1$ the reverse, 0 no relation. In the row above four of
@@ -335,6 +331,11 @@ expect(significant.to_dict() == {"CIFAR-10": 1, "Tiny-ImageNet": 4}, "the text s
 # * Some numbers of L25 are those of another network or another loss.
 # * In KK24's Table 1 focal temperature scaling is significantly better on Tiny-ImageNet, and on CIFAR with one loss.
 # :::
+#
+# ## Verdict
+
+# %% tags=["remove-input"]
+show("m20.flsd_broadly_lowest", "m20.almost_all_cases", "m20.gamma_three_best", "l25.fcl_overall_lower")
 
 # %% tags=["remove-input"]
 claims_of("published_tables")
