@@ -224,7 +224,8 @@ def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int | None
     primary = found.get("primary", pd.Series(False, index=found.index))
     said = pd.Series("yes", index=found.index)
     if "claimed" in found:
-        said += np.where(found["difference"] * found["claimed"] > 0, ", as claimed", ", the other way")
+        sides = found["difference"] * found["claimed"]  # 0 where nothing is claimed
+        said += np.select([sides > 0, sides < 0], [", as claimed", ", the other way"], "")
     smallest = found.get("smallest", pd.Series(np.nan, index=found.index))
     found = found.assign(smallest=smallest)
     shown = found.assign(

@@ -279,6 +279,8 @@ def test_contrasts_on_a_page_say_interval_sign_and_which_is_primary():
     assert list(shown["significant"]) == ["yes, as claimed", "yes, the other way"]
     assert list(shown["difference"]) == ["-0.12", "+2.0000"]
     assert "smallest that would show" not in shown
+    asked = format_contrasts(claimed.assign(claimed=0), "Two", precision=None).data
+    assert list(asked["significant"]) == ["yes", "yes"]  # nothing was claimed
 
 
 def test_a_contrast_says_what_is_subtracted_from_what():
