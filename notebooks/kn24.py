@@ -21,8 +21,9 @@
 # :::{admonition} We did not have the paper
 # :class: important
 # We read a page about it: the abstract, a summary in the third person, the words of Lemma 1 without its formula, four
-# captions, and a list of the names of definitions and theorems. No theorem, no definition of a loss, no proof and no
-# curve of a figure is on it. So we judge none of the theory, and no verdict here says that KN24 err.
+# captions, and a list of the names of definitions and theorems. No theorem, no definition of focal loss (only that it
+# cites Lin et al.), no proof and no curve of a figure is on it. So we judge none of the theory, and no verdict here
+# says that KN24 err.
 # :::
 #
 # ## What the paper says
@@ -30,8 +31,9 @@
 # Why does focal loss calibrate? KN24 look at the shape of the loss surface. Their analysis suggests that focal loss
 # lowers its curvature in training, and the summary calls that optimisation under a constraint on entropy, with a
 # Maxwell–Boltzmann posterior. On CIFAR-100 the top eigenvalue of the Hessian falls as $\gamma$ grows, and ECE is least
-# where the trace is reduced to a certain extent, not as far as it goes. A penalty on the trace lowers ECE without any
-# focal loss. Curvature would then be a general handle on calibration.
+# where the trace is reduced to a certain extent, not as far as it goes. A penalty on the trace,
+# put into the loss, lowers trace and ECE. Curvature may be one of the essential factors, says the abstract; a general
+# mechanism, says the summary.
 
 # %% tags=["parameters"]
 fold_above: int = 10  # a group of more claims than this is folded
@@ -76,15 +78,17 @@ expect_verdict(
 # {cite:t}`lin17` that happens at $\gamma = 0$; for an exponent $\gamma - 1$ the sentence is right, and so is the next.
 # As we do not have the paper's definition, we judge neither.
 #
-# Curvature alone cannot decide calibration: scaling the layers of a ReLU network changes the Hessian and no
-# probability. This does not contradict KN24's figures, which compare networks that were trained alike.
+# Nor does the page say that curvature alone decides calibration. It cannot: scaling the layers of a ReLU network
+# changes the Hessian and no probability. This does not contradict KN24's figures, which compare networks that were
+# trained alike.
 #
 # ## What our networks say
 #
 # *Out of regime*, all of it: ours are three small networks on part of Fashion-MNIST, and one on part of CIFAR-10, where
-# KN24 train several architectures on CIFAR-100 ([](#ch-landscape)). They say nothing for or against the paper. The
-# penalty on the trace did lower ECE here as the paper reports; after temperature scaling nothing of that was left,
-# which the page does not say of the paper's networks either way.
+# KN24 train several architectures on CIFAR-100 ([](#ch-landscape)). For Figure 4 they, too, have a two-layer network on
+# CIFAR-10, on more images as far as we can tell. Ours say nothing for or against the paper. The penalty on the trace
+# did lower ECE here as the paper reports. After temperature scaling, of which the paper does not speak, nothing of that
+# was left.
 
 # %% tags=["remove-cell"]
 expect_verdict("OUT OF REGIME", "kn24.fig2", "kn24.fig2_ece", "kn24.fig3", "kn24.fig4")
