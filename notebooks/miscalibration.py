@@ -10,7 +10,8 @@
 #     language: python
 #     name: python3
 # ---
-#
+
+# %% [markdown]
 # (ch-miscalibration)=
 # # Why networks become miscalibrated
 #
