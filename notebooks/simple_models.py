@@ -42,8 +42,8 @@
 # 'two hidden layers of 10 units', 'Adam for 500 epochs', 'the same = 10 for both models'.
 # :::
 #
-# One sentence of M20 says that the norm is 'much larger for FL as compared to CE'; the sentences around it say the
-# opposite, and we take it for a slip. L25's text has lost two letters; we take $\gamma = 10$ and $\lambda = 1.5$.
+# One sentence of M20 says 'much larger for FL as compared to CE'. The sentences around it say the opposite, so we take
+# it for a slip. L25's text has lost two letters; we take $\gamma = 10$ and $\lambda = 1.5$.
 
 # %% tags=["parameters"]
 gammas: str = "1, 3"  # of the linear model, comma separated; above 0, the first is M20's
@@ -224,9 +224,9 @@ note("simple", high_focal=100 * fits["high"][first].mean())
 # ## Two moons
 #
 # Points on two half circles with normal noise, L25's 'noise=0.2'. The density of each class is an integral along its
-# half circle, so the true probability is known, and with it what each loss asks for where it can choose freely.
-# Cross-entropy and Brier ask for the truth; focal loss and FCL ask for something else. Networks have ten units, twice,
-# and learn by Adam on all samples at once. A seed draws the sample and the start, so runs of one seed are paired.
+# half circle, so the true probability is known. So is what each loss asks for: the truth with cross-entropy and Brier,
+# something else with focal loss and FCL. Networks have ten units, twice, and learn by Adam on all samples at once. A
+# seed draws the sample and the start, so runs of one seed are paired.
 
 # %%
 moons, numbers = moon_truth(), tuple(range(200, 200 + seeds))
@@ -308,8 +308,7 @@ note("simple", asked=asked["distance"][focal.label], have=table.groupby("loss")[
 expect(contrasts["answer"].tolist() == ["yes", "yes", "open", "open", "open", "open"], "the text says so")
 
 # %% [markdown]
-# FCL is nearer than focal loss as trained, and the map brings focal loss nearer. The other four are undecided, among
-# them whether the map does more than the square.
+# FCL is nearer than focal loss as trained, and the map brings focal loss nearer. The other four are undecided.
 #
 # :::{admonition} What to remember
 # :class: tip
@@ -317,8 +316,7 @@ expect(contrasts["answer"].tolist() == ["yes", "yes", "open", "open", "open", "o
 # * Smaller weights need not mean better calibration. Here cross-entropy is underconfident, and focal loss is farther
 #   from the truth; after the map both are about as far.
 # * Not almost all mistakes of cross-entropy are confident here, as M20 see; about a third are.
-# * On two moons the map or FCL's square brings focal loss near the truth. Which does more is undecided.
-# * FCL is proper after a map of its own.
+# * On two moons the map or FCL's square brings focal loss near the truth. FCL, too, is proper after a map of its own.
 # :::
 #
 # ## Verdict
