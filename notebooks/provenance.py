@@ -186,7 +186,7 @@ note("provenance", kept=", ".join(titles[:-1]) + f" and {titles[-1]}", folders=l
 # No image, text or rater's vote of these data sets is in the repository. `results` holds the logits and labels of
 # validation and test samples of {glue:text}`provenance-kept`, in {glue:text}`provenance-folders` folders of runs, and
 # tables of numbers; a test checks that it holds nothing else. The built book shows a few images of Fashion-MNIST
-# ({numref}`fig-miscalibration-images`). Sentences of the papers stand as quotations, and the numbers of their tables as
+# ({numref}`fig-looks-maps`). Sentences of the papers stand as quotations, and the numbers of their tables as
 # data with their source. What is ours, prose, figures, code and recorded results, is under the MIT licence, see
 # `LICENSE`; `CITATION.cff` says how to cite it. `results/ro-crate-metadata.json` describes the records as an RO-Crate.
 

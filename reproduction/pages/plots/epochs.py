@@ -1,23 +1,19 @@
-"""Training as pictures: panels over the epochs, histograms, reliability that moves, and images with their captions."""
+"""Training as pictures: panels over the epochs, histograms and reliability."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
-from IPython.display import Image
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image as Pictures
 
 from focal_lib.metrics.bins import Bins
 from focal_lib.plots.colours import ACCENTS, colour_of
 from focal_lib.plots.style import curve_styles, put_legend_below
 from reproduction.pages.tables import in_words
 
-COLOURS = 32  # of a moving picture
 MANY = 20  # samples in a bin whose accuracy is shown
 Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # x, mean, lowest, highest; (m,) each
 
@@ -115,55 +111,3 @@ def _reliability(ax: Axes, bins: Bins, loss: str) -> None:
     colour = colour_of(loss) or ACCENTS[0]
     ax.plot(confidence, accuracy, "o-", color=colour, markersize=3, linewidth=1.2)
     ax.set(xlim=(0, 1.03), ylim=(0, 1.03))
-
-
-def reliability_film(frames: Mapping[str, Mapping[str, Bins]], *, milliseconds: int = 200, dpi: int = 60) -> Image:
-    """The panels of each moment, side by side, one moment after the other: a PNG that moves once and then stands.
-
-    Programs that know no moving PNG show the last moment.
-
-    Args:
-        frames: title of the moment -> loss -> bins.
-        milliseconds: for each moment.
-        dpi: dots an inch; a frame is 3 inches high.
-    """
-    full = [_frame(title, losses, dpi) for title, losses in frames.items()]
-    palette = full[-1].quantize(COLOURS)  # one for all: a few bytes where a frame is as the one before
-    pictures = [frame.quantize(palette=palette, dither=Pictures.Dither.NONE) for frame in full]
-    still, *moving = [pictures[-1], *pictures]
-    file = io.BytesIO()
-    options = {"save_all": True, "append_images": moving, "default_image": True, "loop": 1}
-    still.save(file, "PNG", duration=milliseconds, disposal=0, blend=0, **options)
-    return Image(data=file.getvalue(), format="png")
-
-
-def _frame(title: str, losses: Mapping[str, Bins], dpi: int) -> Pictures.Image:
-    """One moment."""
-    fig, axes = plt.subplots(1, len(losses), figsize=(3 * len(losses), 3), dpi=dpi, sharey=True, squeeze=False)
-    for ax, (loss, bins) in zip(axes[0], losses.items(), strict=True):
-        _reliability(ax, bins, loss)
-        ax.set(title=f"{loss}, {title}", xlabel="confidence")
-    axes[0, 0].set_ylabel("accuracy")
-    file = io.BytesIO()
-    fig.savefig(file, format="png", dpi=dpi)
-    plt.close(fig)
-    return Pictures.open(file).convert("RGB")
-
-
-def picture_table(images: np.ndarray, captions: Sequence[str], *, columns: int = 4) -> Figure:
-    """Pictures (n, height, width) or (n, height, width, channels), each with lines of text beneath.
-
-    Raises:
-        ValueError: not a caption for each picture.
-    """
-    if len(images) != len(captions):
-        raise ValueError(f"captions must be one for each of {len(images)} pictures. Got {len(captions)}.")
-    rows = max(1, -(-len(images) // columns))
-    fig, axes = plt.subplots(rows, columns, figsize=(2.3 * columns, 3.1 * rows), squeeze=False)
-    for ax in axes.flat:
-        ax.axis("off")
-    for ax, image, caption in zip(axes.flat, images, captions, strict=False):
-        ax.imshow(np.squeeze(image), cmap="gray_r", interpolation="nearest")
-        ax.set_title(caption, fontsize=8, y=-0.05, verticalalignment="top", family="monospace")
-    plt.close(fig)
-    return fig

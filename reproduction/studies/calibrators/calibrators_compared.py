@@ -108,12 +108,6 @@ def _paired(differences: np.ndarray) -> dict[str, float]:
     return {"difference": i.estimate, "low": i.low, "high": i.high, "p": p}
 
 
-def difference_to_focal(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Mean difference to focal temperature scaling over networks, a row a data set, a column a method."""
-    chosen = table[(table["metric"] == metric) & (table["method"] != FOCAL)]
-    return chosen.pivot_table(index="dataset", columns="method", values="difference", sort=False)
-
-
 def count_clear(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Networks on whose test samples a method is clearly better, or worse, than focal temperature scaling.
 

@@ -89,17 +89,3 @@ def confidence_where_agreed(runs: Sequence[Result]) -> pd.DataFrame:
                 mean = float(top.mean()) if len(where) else float("nan")
                 rows.append(_key(run) | {"stage": stage, "kind": kind, "samples": len(where), "confidence": mean})
     return pd.DataFrame(rows)
-
-
-def caption_agreed(runs: Sequence[Result], sample: int, names: Sequence[str]) -> str:
-    """Of a test sample: its class, and what each run says with which confidence, before -> after temperature scaling.
-
-    Args:
-        names: of the classes.
-    """
-    lines = [f"it is: {names[int(runs[0].test.labels[sample])]}"]
-    said: dict[str, list[str]] = {}
-    for run, _, t in _staged(runs):
-        probs = softmax(run.test.logits[sample].astype(np.float64) / t)
-        said.setdefault(f"{run.spec.label}: {names[int(probs.argmax())]}", []).append(f"{probs.max():.3f}")
-    return "\n".join(lines + [f"{what}\n  {' -> '.join(values)}" for what, values in said.items()])

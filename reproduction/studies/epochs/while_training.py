@@ -67,17 +67,6 @@ def final_gaps(results: Iterable[Result], split: str) -> pd.DataFrame:
     return last[columns].assign(gap=last["confidence"] - last["accuracy"]).reset_index(drop=True)
 
 
-def last_mistakes(frame: pd.DataFrame, samples: int) -> str:
-    """'epoch 45, 6 samples of 2 networks': the last epoch at which histories on so many samples have a mistake."""
-    wrong = frame[frame["error"] > 0]
-    if wrong.empty:
-        return "none, as no sample is misclassified at any of these epochs"
-    last = wrong[wrong["epoch"] == wrong["epoch"].max()]
-    networks = "1 network" if len(last) == 1 else f"{len(last)} networks"
-    many = round(float(last["error"].sum() * samples))
-    return f"epoch {last['epoch'].iloc[0]}, {many} {'sample' if many == 1 else 'samples'} of {networks}"
-
-
 @dataclass(frozen=True)
 class Snapshot:
     """A network after so many epochs; 0 is before the first."""

@@ -1,20 +1,10 @@
 """Pictures of training."""
 
-import io
-
 import numpy as np
 import pytest
-from PIL import Image as Pictures
 
 from focal_lib.metrics.bins import Bins, reliability_bins
-from reproduction.pages.plots.epochs import (
-    MANY,
-    epoch_panels,
-    histogram_panels,
-    picture_table,
-    reliability_film,
-    reliability_strip,
-)
+from reproduction.pages.plots.epochs import MANY, epoch_panels, histogram_panels, reliability_strip
 
 X = np.arange(3.0)
 
@@ -65,30 +55,3 @@ def test_a_strip_has_a_row_a_loss_and_leaves_out_points_of_few_samples():
     (points,) = [line for line in fig.axes[0].lines if line.get_marker() == "o"]
     assert points.get_xydata().tolist() == [[0.8, 0.7]]
     assert len(fig.axes[0].patches) == 2  # the shares of both
-
-
-def test_a_film_moves_once_and_is_still_its_last_moment():
-    frames = {f"epoch {n}": {"a": bins(n), "b": bins(n + 10)} for n in range(3)}
-    shown = reliability_film(frames)
-    assert shown.format == "png"
-    film = Pictures.open(io.BytesIO(shown.data))
-    assert film.info["default_image"]
-    assert film.info["loop"] == 1
-    assert film.n_frames == 1 + len(frames)
-    pictures = []
-    for frame in range(film.n_frames):
-        film.seek(frame)
-        pictures.append(np.asarray(film.convert("RGB")))
-    assert np.array_equal(pictures[0], pictures[-1])
-    assert not np.array_equal(pictures[1], pictures[2])
-
-
-def test_a_film_of_one_moment():
-    assert reliability_film({"epoch 1": {"a": bins()}}).data.startswith(b"\x89PNG")
-
-
-def test_pictures_have_their_captions():
-    fig = picture_table(np.zeros((5, 4, 4, 1), np.uint8), list("abcde"), columns=2)
-    assert [ax.get_title() for ax in fig.axes] == ["a", "b", "c", "d", "e", ""]
-    with pytest.raises(ValueError, match=r"one for each of 2 pictures\. Got 1"):
-        picture_table(np.zeros((2, 4, 4)), ["a"])

@@ -81,11 +81,3 @@ def test_confidence_where_agreed_is_of_one_seed_at_a_time(alike):
     assert row["confidence"] == pytest.approx(
         np.mean([softmax(alike[3].test.logits[i].astype(float)).max() for i in where])
     )
-
-
-def test_a_caption_says_what_each_network_says(alike):
-    text = confident.caption_agreed([alike[0], alike[2]], 0, ["a", "b", "c", "d"])
-    lines = text.splitlines()
-    assert lines[0] == f"it is: {'abcd'[alike[0].test.labels[0]]}"
-    assert [line.split(":")[0] for line in lines[1::2]] == ["cross-entropy", "focal 3"]
-    assert all(len(line.split("->")) == 2 for line in lines[2::2])

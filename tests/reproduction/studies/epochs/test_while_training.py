@@ -162,14 +162,6 @@ def test_histories_keep_one_split_in_order(made_results):
     assert frame["seed"].tolist() == [3, 3, 0, 0]
 
 
-def test_the_last_mistakes_are_counted_over_networks():
-    frame = pd.DataFrame({"epoch": [5, 10, 15] * 2, "error": [0.1, 0.02, 0, 0.1, 0.03, 0]})
-    assert while_training.last_mistakes(frame, 200) == "epoch 10, 10 samples of 2 networks"
-    frame.loc[4, "error"] = 0
-    assert while_training.last_mistakes(frame, 50) == "epoch 10, 1 sample of 1 network"
-    assert while_training.last_mistakes(frame.assign(error=0), 50).startswith("none")
-
-
 def of_losses(ours, theirs, epochs=(1, 2, 3, 4)):
     rows = [("focal 3", ours), ("cross-entropy", theirs)]
     return pd.DataFrame([(loss, e, v) for loss, values in rows for e, v in zip(epochs, values, strict=False)]).set_axis(
