@@ -28,7 +28,7 @@ if "google.colab" in sys.modules:
 
 
 def write_notebooks(folder: Path, repository: str, ref: str) -> None:
-    """NAME.ipynb beside each NAME.py of a folder: as it is, after a cell that fetches a tag or branch of a repository."""
+    """NAME.ipynb beside each NAME.py of a folder: as it is, after a cell that fetches a tag or branch of a project."""
     for source in sorted(folder.glob("*.py")):
         notebook = jupytext.read(source)
         notebook.cells.insert(0, new_code_cell(FIRST.format(repository=repository, ref=ref)))

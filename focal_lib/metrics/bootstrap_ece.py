@@ -31,22 +31,6 @@ def bootstrap_adaptive_ece(
     return bootstrap_draws(ranked.eces, len(confidence), resamples=resamples, seed=seed)
 
 
-def bootstrap_adaptive_ece_difference(
-    first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], *, resamples: int = 1000, seed: int = 0
-) -> Interval:
-    """Difference of two models' adaptive ECEs with its percentile bootstrap interval; both use the same resamples.
-
-    Args:
-        first, second: confidences (n,) and correctness (n,) of each model, n >= 2.
-    """
-    lengths = {len(values) for values in (*first, *second)}
-    if len(lengths) != 1:
-        raise ValueError(f"models must have one common number of samples. Got {sorted(lengths)}.")
-    columns = _in_order(*first, *second)
-    one, two = _Ranked(*columns[:2]), _Ranked(*columns[2:])
-    return bootstrap_draws(lambda d: one.eces(d) - two.eces(d), len(first[0]), resamples=resamples, seed=seed)
-
-
 def _in_order(*columns: np.ndarray) -> list[np.ndarray]:
     """The columns (n,) sorted by all of them, so that resamples do not depend on the order of the rows."""
     order = np.lexsort(columns[::-1])

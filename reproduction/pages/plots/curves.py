@@ -181,24 +181,6 @@ def row_figure(
     return _finish(fig, legend=len(groups) > 1, xlabel=xlabel, **ticks, **axes)
 
 
-def scatter_figure(
-    groups: Mapping[str, tuple[np.ndarray, np.ndarray]],
-    xlabel: str,
-    ylabel: str,
-    *,
-    diagonal: bool = False,
-    **axes: Any,
-) -> Figure:
-    """Points (x, y) of each group, told apart by marker, colour and a legend."""
-    fig, ax = plt.subplots(figsize=(5.4, 4.6))
-    styles = curve_styles(groups, markers=True)
-    for label, (x, y) in groups.items():
-        ax.plot(x, y, label=label, **(styles[label] | {"linestyle": "none"}))
-    if diagonal:
-        ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
-    return _finish(fig, legend=True, xlabel=xlabel, ylabel=ylabel, **axes)
-
-
 def _aside(place: int, groups: int) -> float:
     """By how much of the width of the data one of several groups is moved, so that they stand beside each other."""
     return 0.012 * (place - (groups - 1) / 2)

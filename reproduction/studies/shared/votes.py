@@ -83,11 +83,6 @@ class Votes:
             total += np.where(there, self.counts[:, answer] * _entropy(np.clip(fewer, 0, 1)), 0)
         return m * self.entropy - (m - 1) / m * total
 
-    @cached_property
-    def divergence_noise(self) -> np.ndarray:
-        r"""Estimate (n,) of :math:`E\,\mathrm{KL}(s\Vert p)`, what the truth itself would be away from the votes."""
-        return self.corrected_entropy - self.entropy
-
 
 def _entropy(shares: np.ndarray) -> np.ndarray:
     found: np.ndarray = -xlogy(shares, shares).sum(-1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from focal_lib.metrics.bins import adaptive_ece_of
-from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece, bootstrap_adaptive_ece_difference
+from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
 from focal_lib.metrics.intervals import bootstrap
 from reproduction.studies.advice.coverage import simulate_sample
 
@@ -25,21 +25,6 @@ def test_as_the_ece_of_each_resample(n, digits):
     assert found.kind == one_by_one.kind == "percentile bootstrap"
 
 
-def test_a_difference_over_the_same_resamples():
-    one, correct, _ = simulate_sample(300, 0.0, 0)
-    two, other = one**2, 1 - correct
-    found = bootstrap_adaptive_ece_difference((one, correct), (two, other), resamples=40, seed=1)
-    columns = [column[np.argsort(one)] for column in (one, two, correct, other)]
-    one_by_one = bootstrap(
-        lambda a, b, c, d: adaptive_ece_of(a, c) - adaptive_ece_of(b, d), *columns, resamples=40, seed=1
-    )
-    assert ends(found) == pytest.approx(ends(one_by_one), abs=1e-12)
-    same = bootstrap_adaptive_ece_difference((one, correct), (one, correct), resamples=40)
-    assert ends(same) == [0, 0, 0]
-
-
 def test_bad_input():
     with pytest.raises(ValueError, match=r"samples must be at least 2\. Got 1"):
         bootstrap_adaptive_ece(np.ones(1), np.ones(1))
-    with pytest.raises(ValueError, match=r"one common number of samples. Got \[2, 3\]"):
-        bootstrap_adaptive_ece_difference((np.ones(2), np.ones(2)), (np.ones(3), np.ones(3)))

@@ -21,7 +21,6 @@ from scipy.special import log_softmax, softmax
 from focal_lib import metrics as m
 from focal_lib.calibration import TemperatureScaling
 from focal_lib.metrics import samples
-from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
 from focal_lib.metrics.calibration_test import p_value_over_groups
 from focal_lib.metrics.design_gaps import _root
 from focal_lib.metrics.ece_interval import noise_draws
@@ -132,9 +131,6 @@ OTHERS = {
     "p_value_over_groups": lambda s: p_value_over_groups(*s.top, s.design, draws=50),
     "expected_ece_of": lambda s: m.expected_ece_of(s.top[0], draws=20),
     "bootstrap_adaptive_ece": lambda s: interval(m.bootstrap_adaptive_ece(*s.top, resamples=20)),
-    "bootstrap of a difference": lambda s: interval(
-        bootstrap_adaptive_ece_difference(s.top, (s.top[0] ** 2, s.top[1]), resamples=20)
-    ),
 }
 OF_EVENTS = {
     "positive_ece": lambda s: m.positive_ece(*s.of),

@@ -132,7 +132,6 @@ def _figures(labels):
     yield curves.point_figure(points, "x", "y")
     yield curves.panel_figure({"a": points, "b": points}, "x", "y")
     yield curves.dot_figure(dict.fromkeys(labels, (X, X[:, None])), {}, "x", "y")
-    yield curves.scatter_figure(dict.fromkeys(labels, (X, X)), "x", "y")
     yield epochs.epoch_panels({"a": bands})
     yield epochs.histogram_panels({"a": dict.fromkeys(labels, X)}, "x", lowest=0.1)
     yield valley.valley_figure(X, X, np.outer(X, X), 9, dict.fromkeys(labels, X), {})

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from myst_nb import glue  # noqa: F401  (what `note` calls must be there)
 
-from focal_lib.metrics.intervals import t_interval
 from reproduction.checkout import ROOT
 from reproduction.pages import notes
 
@@ -38,19 +37,3 @@ def test_numbers_of_other_pages_are_quoted_with_a_format():
 def test_what_is_said_to_be_at_most_is_no_less(value, said):
     assert notes.at_most(value) == pytest.approx(said, abs=1e-12)
     assert notes.at_most(100 * value, 0) >= 100 * value - 1e-9
-
-
-def test_spans_are_the_t_intervals_of_each_group():
-    i, j = t_interval([1.0, 2.0, 4.0]), t_interval([0.5, 0.25])
-    assert notes.say_spans([1.0, 2.0, 4.0]) == f"95 % t interval {i.low:.1f} to {i.high:.1f}"
-    both = notes.say_spans([1.0, 2.0, 4.0], [0.5, 0.25], digits=2, signed=True)
-    assert both == f"95 % t intervals {i.low:+.2f} to {i.high:+.2f}, {j.low:+.2f} to {j.high:+.2f}"
-    assert notes.say_spans([1.0, 99.0], within=(0, 100)) == "95 % t interval 0.0 to 100.0"
-
-
-def test_one_seed_has_no_span():
-    assert notes.say_spans([3.0]) == "one seed, no interval"
-    assert notes.say_spans([3.0], [1.0]) == "one seed, no interval"
-    assert notes.say_spans([3.0], [1.0, 1.5], within=(0, 100)).startswith("95 % t intervals none, 0.0 to 4.4")
-    with pytest.raises(ValueError, match=r"groups of values must be at least one\. Got none"):
-        notes.say_spans()

@@ -10,7 +10,6 @@ from reproduction.pages.plots.curves import (
     panel_figure,
     point_figure,
     row_figure,
-    scatter_figure,
 )
 
 X = np.linspace(0, 1, 5)
@@ -64,11 +63,6 @@ def test_points_of_a_row_stand_beside_each_other_and_one_run_has_no_bar():
     assert points.get_linestyle() == "None"
     assert [len(segment) for segment in bars.get_segments()] == [2, 0]
     assert (points.get_ydata() < ax.containers[1][0].get_ydata()).all()
-
-
-def test_scatter_has_no_lines_between_points():
-    (ax,) = scatter_figure({"a": (X, X), "b": (X, 1 - X)}, "x", "y", diagonal=True).axes
-    assert [line.get_linestyle() for line in ax.lines[:2]] == ["None", "None"]
 
 
 def test_dots_and_lines_of_one_name_share_a_colour():
