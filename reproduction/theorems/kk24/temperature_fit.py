@@ -43,7 +43,7 @@ def line(n: int, reach: float = SIMPLEX, up_to: float = 10.0) -> tuple[float, fl
     """
     gammas = np.arange(STEP, up_to, STEP)
     inverse = [fit.inverse_temperature for fit in fits(n, reach).values()]
-    return fit_line(gammas, np.interp(gammas, GAMMAS, inverse))
+    return fit_line(list(gammas), list(np.interp(gammas, GAMMAS, inverse)))
 
 
 def _line_measured(found: tuple[float, float], printed: dict[str, float]) -> All:
