@@ -91,7 +91,7 @@ captioned(
 harm, few = 100 * regrets["harms"], regrets["samples"] <= 200
 note("advice", few=by_size[ADVICE].loc[100], few_given=by_size[GIVEN].loc[100], thousand=by_size[ADVICE].loc[1000])
 note("advice", harm_few=harm[few].mean(), harm_many=harm[~few].mean(), relevant=100 * RELEVANT)
-note("advice", decisions=len(regrets), refused=len(decisions) - len(regrets), binary=int(regrets["classes"].eq(2).sum()))
+note("advice", decisions=len(regrets), refused=len(decisions) - len(regrets), binary=len(regrets.query("classes == 2")))
 expect((by_size[ADVICE] < by_size[GIVEN]).all(), "the text says: less than as given at every number of samples")
 expect((by_size[ADVICE] < by_size[TEMPERATURE]).all(), "the text says: less than a temperature at every number")
 expect(by_size[ADVICE].loc[1000:].idxmax() == 1000, "the text says: at most that from 1,000 samples on")
