@@ -61,6 +61,7 @@ from reproduction.studies.law.judged import (
     read_law,
     sign_predicted,
     slope,
+    sources,
 )
 from reproduction.studies.law.plan import CELLS, GAMMAS, SURE
 from reproduction.studies.shared.recorded import load_recorded
@@ -124,7 +125,7 @@ expect(means["added"].iloc[-1] < means["added"].iloc[0], "the text says that les
 #
 # The supposition is the part that can fail. KK24's decomposition implies it for the best possible networks. Trained
 # networks come close on new data: behind the map they are {glue:text}`law-own:.1f` points more overconfident than
-# cross-entropy on average. The 95 % interval over data sets is {glue:text}`law-own-low:.1f` to
+# cross-entropy on average. The 95 % interval over sources of data is {glue:text}`law-own-low:.1f` to
 # {glue:text}`law-own-high:.1f`.
 #
 # ## Every network a point
@@ -158,7 +159,7 @@ expect(half.mean() > 0.9, "the text says: with few exceptions")
 wrong = runs[half == 0]
 expect((wrong["added"] > 2 * wrong["cross_entropy"]).mean() > 0.5, "the text says: most exceptions lie above the line")
 expect(means.loc[20, "added"] > means.loc[20, "2 G"] and means.loc[20, "change"] < 0, "the text says so of 20 epochs")
-expect(runs["dataset"].nunique() == 7, "the text says: seven data sets")
+expect(sources(runs).nunique() == 5, "the text says: five sources of data")
 
 # %% [markdown]
 # The rule was found on {glue:text}`law-earlier` earlier pairs of runs. Then predictions and their limits were
@@ -173,8 +174,9 @@ expect(runs["dataset"].nunique() == 7, "the text says: seven data sets")
 # though $D > 2G$, as after 20 epochs in the table above. And this is a check, not a forecast, as $D$ is measured on the
 # focal network.
 #
-# Whether the rule is right for nine in ten networks on *other* data is open. These are seven data sets, and networks on
-# one of them are alike. With so few the interval is wide, and that alone is why several verdicts below are undecided.
+# Whether the rule is right for nine in ten networks on *other* data is open. These are five sources of data,
+# as all film reviews are the same sentences, and networks on one source are alike. With so few the interval is wide,
+# and several verdicts below are undecided.
 #
 # ## Before any training with focal loss
 #
@@ -217,7 +219,7 @@ bias = {
 expect(bias["plain_own"].low > 0, "the text says that the map alone predicts too little confidence")
 expect(0 < bias["sharper_own"].estimate < bias["plain_own"].estimate / 2, "and that sharpening mends more than half")
 note("law", bias=bias["sharper_own"].estimate, sharpening=SHARPENING, earlier=len(earlier))
-changed = slope(runs, ["dataset"], of_change=True)
+changed = slope(runs, sources(runs), of_change=True)
 expect(changed.high < 1, "the text says that the change is overpredicted")
 note("law", slope=changed.estimate)
 
@@ -295,7 +297,7 @@ expect(
 expect(over_data_sets(chosen, lambda each: each["law"] - each["all"]).high < 1, "the text says that it comes close")
 expect((against["temperature"] > 0).mean() > 0.5, "the text says that a temperature is better for most kinds")
 unsure = over_data_sets(chosen, lambda each: each["law"] - each["temperature"])
-expect(unsure.low < 0 < unsure.high, "the text says that data sets do not settle it")
+expect(unsure.low < 0 < unsure.high, "the text says that five sources do not settle it")
 note("law", cooler=int((against["temperature"] > 0).sum()), warmer=int((against["temperature"] < 0).sum()))
 
 # %% [markdown]
@@ -303,7 +305,7 @@ note("law", cooler=int((against["temperature"] > 0).sum()), warmer=int((against[
 # them. A temperature, fitted on held-out labels after one training with cross-entropy, does better still here. It wins
 # for {glue:text}`law-cooler` kinds of networks and loses for {glue:text}`law-warmer`. Its advantage is largest for the
 # most overconfident networks, where even the largest $\gamma$ that we tried removes too little. It differs much between
-# data sets, and seven of them do not settle whether it holds on average over others.
+# sources of data, and five of them do not settle whether it holds on average over others.
 #
 # :::{admonition} What to do
 # :class: important

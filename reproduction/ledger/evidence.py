@@ -402,7 +402,12 @@ class All(Evidence):
 
     def _means(self) -> str:
         said, count, every = self._deciding[0].conclude(), len(self._deciding), len(self._leaves)
-        return said if every == 1 else f"{said} ({count} of {every} parts {'is' if count == 1 else 'are'} so)"
+        if every == 1:
+            return said
+        if self.verdict in HOLDS:  # those that decide have the weakest support
+            which = "the weakest" if count == 1 else f"one of the {count} weakest"
+            return f"{said} ({'the first' if count == every else which} of {every} parts, which all hold)"
+        return f"{said} ({'the one' if count == 1 else f'the first of {count}'} such, of {every} parts)"
 
     def _changes(self) -> str:
         first, count = self._deciding[0], len(self._deciding)

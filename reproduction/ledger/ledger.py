@@ -26,6 +26,7 @@ _REGISTRY: dict[str, Claim] = {}
 PRINTED = "reproduction/studies/printed_tables"  # what the papers' tables print, as data
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
 RETIRED = {  # ids that are never used again: id -> the claims that say now what can fairly be said
+    "kk24.class_weights_search": "kk24.class_weights",
     "kk24.fig5_top_rises": "kk24.prop5_three_classes",
     "kk24.many_printed": "kk24.prop3_not_for_three",
     "kk24.prop2_below_minus_one": "kk24.prop2_below",

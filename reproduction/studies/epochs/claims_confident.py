@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable
 
-import pandas as pd
+import numpy as np
+from scipy.special import softmax
 
+from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows
-from reproduction.ledger.measurement import Measurement
-from reproduction.studies.epochs.confident import CONFIDENT, confidence_where_agreed, confident_shares
+from reproduction.studies.epochs.confident import AS_M20, CONFIDENT, agreed, share_above
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
 from reproduction.studies.shared.from_runs import (
     BOOK_RUNS,
     SIZE,
-    on_one_test_set,
+    on_test_images,
     paired,
     results,
     say_sign,
     signed_by_seed,
-    values_by_seed,
+    with_gamma,
 )
+from reproduction.studies.shared.scalings import compare_scaling
+from reproduction.studies.shared.two_way import BySeed, kept_images
 
 CHAPTER = "miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)
@@ -39,25 +42,47 @@ add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
 @functools.cache
-def shares() -> pd.DataFrame:
-    """Table 6 of the default grid's runs with cross-entropy and M20's gammas."""
-    return confident_shares([r for r in results() if r.spec.is_focal and r.spec.gamma in (0.0, *GAMMAS)])
+def _temperatures() -> dict[tuple[float, int], float]:
+    """(gamma, seed) -> temperature chosen on validation, of the default grid's runs with cross-entropy and GAMMAS."""
+    runs = [run for gamma in (0.0, *GAMMAS) for run in with_gamma(results(), gamma)]
+    chosen = compare_scaling(runs, [AS_M20])["temperature"]
+    return {(float(run.spec.gamma), run.spec.seed): float(t) for run, t in zip(runs, chosen, strict=True)}
 
 
-@functools.cache
-def where_agreed() -> pd.DataFrame:
-    """Fig. 8 of the same runs, over all images and not four."""
-    return confidence_where_agreed([r for r in results() if r.spec.is_focal and r.spec.gamma in (0.0, *GAMMAS)])
+def _temperature(run: Result, stage: str) -> float:
+    return 1.0 if stage == "before" else _temperatures()[run.spec.gamma, run.spec.seed]
+
+
+def share(gamma: float, stage: str) -> BySeed:
+    """Table 6: the share of test samples with a confidence of 0.99 or more, at a stage."""
+    runs = with_gamma(results(), gamma)
+    return on_test_images(runs, lambda run: share_above(run.test, CONFIDENT, _temperature(run, stage))[0])
+
+
+def right(gamma: float) -> BySeed:
+    """Table 6: how many of these are right, as trained."""
+    return on_test_images(with_gamma(results(), gamma), lambda run: share_above(run.test)[1])
+
+
+def on_mistakes(gamma: float, stage: str) -> BySeed:
+    """Fig. 8, over all samples that the losses of a seed misclassify and not four: the mean confidence on them."""
+    every = [with_gamma(results(), g) for g in (0.0, *GAMMAS)]
+    runs, values = with_gamma(results(), gamma), []
+    images = len(runs[0].test.labels)
+    for run, group in zip(runs, zip(*every, strict=True), strict=True):
+        wrong = agreed(group, False)
+        top = softmax(run.test.logits[wrong].astype(np.float64) / _temperature(run, stage), -1).max(-1)
+        values.append([top[kept[wrong]].mean() for kept in kept_images(images)])
+    return BySeed(tuple(run.spec.seed for run in runs), np.array(values), images)
 
 
 def _against_cross_entropy(
-    name: str, frame: pd.DataFrame, column: str, sign: int, stage: str, gammas: tuple[float, ...] = GAMMAS, **where: str
-) -> Iterator[Measurement]:
+    name: str, of: Callable[[float, str], BySeed], stage: str, sign: int, gammas: tuple[float, ...] = GAMMAS
+) -> Evidence:
     """For each gamma, focal minus cross-entropy at a stage, paired over seeds."""
-    for gamma in gammas:
-        focal, base = (values_by_seed(frame, column, gamma=g, stage=stage, **where) for g in (gamma, 0.0))
-        quantity = rf"{name} {stage} temperature scaling, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)"
-        yield on_one_test_set(paired(quantity, say_sign(sign), focal, base, sign, "claimed"))
+    quantity = rf"{name} {stage} temperature scaling, $\gamma = {{:g}}$ minus cross-entropy (Fashion-MNIST)"
+    base = of(0.0, stage)
+    return All.of(*(paired(quantity.format(g), say_sign(sign), of(g, stage), base, sign, "claimed") for g in gammas))
 
 
 add_ours(
@@ -67,7 +92,7 @@ add_ours(
     rf"'$|S_{{99}}|$ for the focal loss model is much lower than for the cross-entropy' model 'before temperature "
     rf"scaling'. (Taken as: lower, how much is not judged, for $\gamma = 1$ and $2$, where M20 has {M20_TABLE_6}; "
     rf"{SIZE}. For $\gamma = 3$: m20.table6_before.)",
-    lambda: All.of(*_against_cross_entropy("share above 0.99", shares(), "share", -1, "before", GAMMAS[:2])),
+    lambda: _against_cross_entropy("share above 0.99", share, "before", -1, GAMMAS[:2]),
 )
 add_ours(
     "m20.table6_after_here",
@@ -75,7 +100,7 @@ add_ours(
     "M20 section 6, on Table 6, taken further",
     f"'However, after temperature scaling, $|S_{{99}}|$ for focal loss is significantly higher than for' "
     f"cross-entropy. (MMCE was not run. Taken as: higher, how much is not judged, {HERE}.)",
-    lambda: All.of(*_against_cross_entropy("share above 0.99", shares(), "share", 1, "after")),
+    lambda: _against_cross_entropy("share above 0.99", share, "after", 1),
     instead="most have fewer",
 )
 
@@ -89,9 +114,9 @@ add_ours(
 )
 def table6_right_here() -> Evidence:
     """That accuracy minus 0.99, a number a seed; Table 6 prints 96.33 and 96.72 %."""
-    above = values_by_seed(shares(), "right", gamma=0.0, stage="before") - CONFIDENT
+    above = right(0.0).map(lambda found: found - CONFIDENT)
     quantity = "accuracy where the confidence is 0.99 or more, minus 0.99 (Fashion-MNIST, cross-entropy)"
-    return on_one_test_set(signed_by_seed(quantity, "negative", above, -1, said="asked"))
+    return signed_by_seed(quantity, "negative", above, -1, said="asked")
 
 
 add_ours(
@@ -99,18 +124,12 @@ add_ours(
     "Focal networks are less confident on mistakes before scaling",
     "M20 App. F, Fig. 8, before temperature scaling, asked of the book's networks",
     rf"{MISTAKES}, before temperature scaling, {ALIKE.format(HERE_BEFORE)}",
-    lambda: All.of(*_on_mistakes("before")),
+    lambda: _against_cross_entropy("confidence on shared mistakes", on_mistakes, "before", -1),
 )
 add_ours(
     "m20.fig8_wrong_after_here",
     "Focal networks are less confident on mistakes after scaling",
     "M20 App. F, Fig. 8, after temperature scaling, asked of the book's networks",
     rf"{MISTAKES}, after temperature scaling, {ALIKE.format(HERE)}",
-    lambda: All.of(*_on_mistakes("after")),
+    lambda: _against_cross_entropy("confidence on shared mistakes", on_mistakes, "after", -1),
 )
-
-
-def _on_mistakes(stage: str) -> Iterator[Measurement]:
-    yield from _against_cross_entropy(
-        "confidence on shared mistakes", where_agreed(), "confidence", -1, stage, kind="wrong"
-    )

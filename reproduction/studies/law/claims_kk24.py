@@ -22,13 +22,14 @@ from reproduction.studies.law.judged import (
     read_law,
     sign_predicted,
     slope,
+    sources,
 )
 from reproduction.studies.law.plan import EXPECTED, GAMMAS, SURE
 
 ON = (
     f"(Fashion-MNIST, MNIST, CIFAR-10, CIFAR-100 and film reviews; small networks, 2 to 200 epochs; gamma {GAMMAS[0]:g} to {GAMMAS[-1]:g}; ECE of equal width; "
     "predictions made from the validation logits of the cross-entropy run alone; limits written before the first run. The interval is over cells, the "
-    "kinds of networks, as preregistered, or over data sets, whichever is wider.)"
+    "kinds of networks, as preregistered, or over these five sources of data, whichever is wider.)"
 )
 ours = Rows("when_focal_loss_helps", "ours", "results/law")
 
@@ -40,14 +41,14 @@ def _judged(
 
 
 def _of_wider(over_cells: Measurement, over_data_sets: Interval) -> Evidence:
-    """By the wider interval: the plan takes cells as independent, but those of a data set share one test set."""
+    """By the wider interval: the plan takes cells as independent, but those of one source share test samples."""
     runs, planned = read_law(), over_cells.interval
     assert planned is not None
-    cells, sets = len(runs[CELL].drop_duplicates()), runs["dataset"].nunique()
-    both = [(planned, f"{cells} cells"), (over_data_sets, f"{sets} data sets, one test set each")]
+    cells, sets = len(runs[CELL].drop_duplicates()), sources(runs).nunique()
+    both = [(planned, f"{cells} cells"), (over_data_sets, f"{sets} sources of data")]
     both.sort(key=lambda one: one[0].low - one[0].high)
     (interval, over), (other, narrower) = both
-    why = "Cells of a data set share its test images and are alike, so the wider of two intervals counts"
+    why = "Cells of one source share test samples and are alike, so the wider of two intervals counts"
     remark = (
         f"{why}: the other, over {narrower}, is [{other.low:.4g}, {other.high:.4g}]. Preregistered is that over cells"
     )
@@ -104,9 +105,9 @@ def helps_size() -> Evidence:
     f"which alone makes a slope near 1.) {ON}",
 )
 def helps_slope() -> Evidence:
-    """Jackknife over cells, and over data sets."""
+    """Jackknife over cells, and over sources of data."""
     near = Measurement.near("slope", "1", slope(read_law()), 1.0, EXPECTED["slope"])
-    return _of_wider(near, slope(read_law(), ["dataset"]))
+    return _of_wider(near, slope(read_law(), sources(read_law())))
 
 
 @ours(

@@ -16,6 +16,7 @@ from reproduction.studies.law.plan import CELLS, GAMMAS, SEEDS, SURE
 
 RECORD = "law"
 CELL = ["dataset", "model", "n_train", "epochs"]
+_REVIEWS = ("movie-reviews", "film-snippets-2", "film-snippets-3")  # the same sentences, with labels of three kinds
 ALWAYS = 3.0  # gamma of a rival
 
 
@@ -61,12 +62,17 @@ def over_cells(runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series] | 
     return t_interval(values.groupby([runs[name] for name in CELL]).mean().to_numpy())
 
 
+def sources(runs: pd.DataFrame) -> pd.Series:
+    """Where the samples of each row come from: its data set, of all film reviews one."""
+    return runs["dataset"].where(~runs["dataset"].isin(_REVIEWS), "film reviews").rename("source")
+
+
 def over_data_sets(runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series] | str) -> Interval:
-    """The same mean, with the jackknife over data sets: cells of one share its test set, and are alike."""
+    """The same mean, with the jackknife over `sources`: cells of one share test samples, and are alike."""
     values = runs[value] if isinstance(value, str) else value(runs)
-    cells = values.groupby([runs[name] for name in CELL]).mean()
+    cells = values.groupby([sources(runs), *(runs[name] for name in CELL)]).mean()
     whole = float(cells.mean())
-    found = _jackknife([own for _, own in cells.groupby("dataset")], lambda parts: float(pd.concat(parts).mean()))
+    found = _jackknife([own for _, own in cells.groupby("source")], lambda parts: float(pd.concat(parts).mean()))
     moved = whole - found.estimate
     return replace(found, estimate=whole, low=found.low + moved, high=found.high + moved)
 
@@ -83,7 +89,7 @@ def below_twice(runs: pd.DataFrame) -> pd.Series:
     return ((runs["added"] < 2 * runs["cross_entropy"]) == (runs["change"] < 0)).astype(float)
 
 
-def slope(runs: pd.DataFrame, by: list[str] = CELL, *, of_change: bool = False) -> Interval:
+def slope(runs: pd.DataFrame, by: list[str] | pd.Series = CELL, *, of_change: bool = False) -> Interval:
     """Slope of the true overconfidence on the predicted one, with the jackknife over cells, or other groups of runs.
 
     of_change: of both minus cross-entropy's, which is a part of each and alone would make a slope near 1.

@@ -86,7 +86,7 @@ add_ours(
             for metric, sign in (("auroc", 1), ("ece", -1), ("mce", -1))
         )
     ),
-    instead="ECE is higher with FCL",
+    instead="ECE and MCE are higher with FCL",
 )
 
 # ECE after the map minus as trained, paired over seeds.

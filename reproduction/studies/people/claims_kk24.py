@@ -51,7 +51,7 @@ add(
     "Focal loss as trained is nearer to people than scaled cross-entropy",
     "KK24 section 4, asked of people",
     "Focal loss as trained is nearer to people (KL) than cross-entropy after a temperature fitted on labels. "
-    rf"({_WHERE}; $\gamma = 2$ and 3.)",
+    rf"({_WHERE}; $\gamma = 2$ on ResNet-18, $\gamma = 3$ on the small network.)",
     lambda: judge_primary(*_SHORT),
 )
 add(

@@ -11,6 +11,7 @@ from reproduction.studies.printed_tables.from_tables import AsPrinted, m20_cells
 from reproduction.studies.shared.regimes import trained_as
 from reproduction.studies.texts.contrasts import (
     NEEDS,
+    NETWORKS,
     SIZE,
     contrasts_everywhere,
     error_of_texts,
@@ -144,8 +145,8 @@ add_ours(
     "m20.text_last_focal",
     "Film reviews: FLSD-53 has lower ECE at the last epoch, too",
     "M20 appendix D, taken further",
-    "At the last epoch, too, FLSD-53 has a lower ECE, equal width, than cross-entropy before temperature scaling. (Film reviews, two small "
-    "networks.)",
+    "At the last epoch, too, FLSD-53 has a lower ECE, equal width, than cross-entropy before temperature scaling. "
+    f"({NETWORKS}.)",
     lambda: contrasts_everywhere("last epoch: FLSD-53 minus cross-entropy", sign=-1),
 )
 

@@ -32,7 +32,8 @@ from reproduction.studies.texts.plan import BEST, ELSEWHERE, SEEN, SETTINGS, wri
 from reproduction.studies.texts.train import IN
 
 NEEDS = f"results/{RECORD}"
-SIZE = "film reviews, two small networks, weights of the best validation accuracy"  # for statements
+NETWORKS = "GP-CNN on film reviews in two and in three classes, Tree-LSTM in two"  # of all settings, for statements
+SIZE = f"{NETWORKS}, weights of the best validation accuracy"
 PRINTED_ROWS = {  # as printed -> the networks of the rows on texts that both papers' losses are in
     "SST Binary": "Tree-LSTM",
     "20 Newsgroups": "Global Pooling CNN",

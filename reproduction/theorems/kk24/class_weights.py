@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import sympy as sp
 
-from focal_lib.theory.prior_shift import weighted_focal_log_probs
-from focal_lib.theory.proper import conditional_risk, focal_loss_values
-from reproduction.ledger.evidence import Evidence, Search, Step, derivation, step
+from reproduction.ledger.evidence import Evidence, Step, derivation, step
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import binary_map, curvature, entropy_ratio, gain, weight
@@ -80,30 +77,6 @@ def two_classes_steps() -> tuple[Step, ...]:
         ),
         *binary_map.logit_form_steps(),
     )
-
-
-@ours(
-    "kk24.class_weights_search",
-    "No distribution beats the weighted minimiser, with up to six classes",
-    "KK24 Props. 2 and 4, with class weights",
-    r"No distribution has a smaller mean of focal loss with class weights than the $q$ that the map and the shift by $-\log a_k$ lead to "
-    r"$p$: not for two to six classes, $0 \le \gamma \le 6$, and weights that differ by factors up to $e^6$.",
-)
-def class_weights_search() -> Evidence:
-    """The risk of random q, near and far, under the p that the way back gives for a random one, over its least value."""
-    rng = np.random.default_rng(0)
-    worst, count = np.inf, 0
-    for classes in range(2, 7):
-        for power in np.linspace(0, 6, 13):
-            own = rng.dirichlet(np.ones(classes), (20, 1)) * 0.98 + 0.02 / classes
-            weights = np.exp(rng.uniform(-3, 3, classes))
-            p = np.exp(weighted_focal_log_probs(np.log(own), power, weights))
-            away = own * np.exp(rng.normal(size=(20, 100, classes)) * np.geomspace(1e-3, 3, 100)[:, None])
-            away /= away.sum(-1, keepdims=True)
-            risk = conditional_risk(weights * focal_loss_values(away, power), p)
-            least = conditional_risk(weights * focal_loss_values(own, power), p)
-            worst, count = min(worst, float((risk / least - 1).min())), count + risk.size
-    return Search(r"$q$, $a$ and other distributions, at random; risk over that of $q$, less 1", count, worst, 1e-12)
 
 
 @ours(

@@ -84,7 +84,7 @@ def square_growth_step(power: int = 2) -> Step:
 
 quoted(
     "l25.a14_steps",
-    "Where overconfident, the square's term is negative and reduces the gap",
+    "Over- and underconfident alike, the calibration term is negative and reduces the gap",
     "L25 App. A.14, steps 5 and 6",
     r"Where the prediction is overconfident, 'the calibration term overall is negative', where it is underconfident 'the term' of the "
     r"square 'is still negative but smaller in magnitude, ensuring that the gap is reduced'.",

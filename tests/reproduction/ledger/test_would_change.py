@@ -78,12 +78,13 @@ OPEN = signed(-0.3, 0.1, -0.2)
         (signed(-0.3, 0.1), "values that are claimed, below 0", "; the 0.1 that is found would show with about 15"),
         (ALONE, "it is open: -0.2 is one value, without an interval", "more data: of one value there is no interval"),
         (All((PROVED,)), PROVED.conclude(), PROVED.would_change()),
-        (All((PROVED, All((PROVED,)))), "of a proof (2 of 2 parts are so)", "in one of 2 parts a step"),
-        (All((PROVED, SEARCHED)), "no proof (1 of 2 parts is so)", SEARCHED.would_change()),
+        (All((PROVED, All((PROVED,)))), "(the first of 2 parts, which all hold)", "in one of 2 parts a step"),
+        (All((PROVED, SEARCHED)), "no proof (the weakest of 2 parts, which all hold)", SEARCHED.would_change()),
+        (All((PROVED, SEARCHED, SEARCHED)), "(one of the 2 weakest of 3 parts, which all hold)", "in one of 2"),
         (All((POINT, PROVED)), POINT.conclude(), POINT.would_change()),
-        (All((NEAR, ASKED)), f"{ASKED.conclude()} (1 of 2 parts is so)", ASKED.would_change()),
-        (All((ASKED, ASKED)), ASKED.conclude(), f"in each of 2 parts {ASKED.would_change()}"),
-        (All((signed(-0.3, -0.1), OPEN)), "(1 of 2 parts is so)", "one part, or that show all; of the first of 1"),
+        (All((NEAR, ASKED)), f"{ASKED.conclude()} (the one such, of 2 parts)", ASKED.would_change()),
+        (All((ASKED, ASKED)), "(the first of 2 such, of 2 parts)", f"in each of 2 parts {ASKED.would_change()}"),
+        (All((signed(-0.3, -0.1), OPEN)), "the one such, of 2 parts", "one part, or that show all; of the first of 1"),
     ],
 )  # fmt: skip
 def test_what_a_verdict_means_and_what_would_change_it(evidence, means, changes):

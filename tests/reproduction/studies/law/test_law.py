@@ -104,8 +104,9 @@ def test_cells_of_a_data_set_that_differ_together_widen_the_interval():
     assert sets.high - sets.low > 1.5 * (cells.high - cells.low)
 
 
-def test_leaving_out_data_sets_of_one_cell_each_is_the_t_interval_over_cells():
-    runs = judged.judge_runs(made_up()).drop_duplicates("dataset")
+def test_leaving_out_sources_of_one_cell_each_is_the_t_interval_over_cells():
+    runs = judged.judge_runs(made_up())
+    runs = runs[~judged.sources(runs).duplicated()]
     cells, sets = judged.over_cells(runs, "cross_entropy"), judged.over_data_sets(runs, "cross_entropy")
     assert (sets.low, sets.high) == pytest.approx((cells.low, cells.high))
 
@@ -113,7 +114,7 @@ def test_leaving_out_data_sets_of_one_cell_each_is_the_t_interval_over_cells():
 def test_the_wider_interval_decides_and_the_planned_one_is_told():
     found = claims_kk24.helps_temperature()
     assert found.verdict == Verdict.UNDECIDED
-    assert found.over == "7 data sets, one test set each"
+    assert found.over == "5 sources of data"
     assert found.interval.low < -2
     assert "over 30 cells, is [2.437, 9.657]" in found.remark
     assert claims_kk24.helps_own_gap().over == "30 cells"
