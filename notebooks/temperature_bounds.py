@@ -251,8 +251,8 @@ line_figure(grid, by_classes, r"$\gamma$", "temperature $T$", ylim=(0, 1.25))
 
 # %% [markdown]
 # What is proved: the lower bound; the upper bound 1 where it is 1; and $1/\min_q e(q)$ as an upper bound for every
-# $n$, where $e(q) = q\,w'(q)/w(q)$ is the elasticity of $w$. That tied classes are the worst for four or more classes
-# and small $\gamma$ is the result of a search.
+# $n$, where $e(q) = q\,w'(q)/w(q)$ is the elasticity of $w$. That tied classes with one more, below or above them, are
+# the worst for four or more classes and small $\gamma$ is the result of a search.
 #
 # ```{exercise}
 # :label: ex-bounds-large

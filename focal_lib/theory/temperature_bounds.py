@@ -194,8 +194,9 @@ def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
 
     Scaling with T_low is at least as confident as the map, scaling with T_high at most. n = 2 is temperature_bounds.
     For n >= 3, T_low = 1/(gamma+1). Where confidence never falls (n = 3, or gamma >= critical_gamma(n)), T_high = 1.
-    Both are proved and not attained. Below critical_gamma, 1/T_high < 1 is the smallest `beta_of_tied_classes` of
-    k <= n classes. A search found no worse distribution, but only T_high <= 1 / smallest elasticity is proved.
+    Both are proved and not attained. Below critical_gamma, 1/T_high < 1 is the smallest `beta_of_two_levels` of k <= n
+    classes, k - 1 of them tied above or below the last. A search found no worse distribution, but only
+    T_high <= 1 / smallest elasticity is proved.
 
     Raises:
         ValueError: gamma not > 0, or n < 2.
@@ -213,23 +214,25 @@ def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
     most = min(n, int(2 / elasticity_minimum(gamma)[0]) + 2)  # for more classes, ties lie below the smallest elasticity
     for k in range(4, most + 1):
         if gamma < critical_gamma(k):
-            found = scipy.optimize.minimize_scalar(
-                lambda x, k=k: beta_of_tied_classes(k, math.exp(x), gamma),
-                bounds=(-math.log(k) - 40, -math.log(k)),
-                method="bounded",
-                options={"xatol": 1e-10},
+            below = _lowest(
+                lambda x, k=k: ((1 - math.exp(x)) / (k - 1), math.exp(x)), (-math.log(k) - 40, -math.log(k)), gamma
             )
-            lowest = min(lowest, float(found.fun), elasticity(1 / k, gamma))
+            above = _lowest(lambda x, k=k: (math.exp(x), (1 - math.exp(x)) / (k - 1)), (-math.log(k), -1e-9), gamma)
+            lowest = min(lowest, below, above, elasticity(1 / k, gamma))
     return 1 / (gamma + 1), 1 / lowest
 
 
-def beta_of_tied_classes(classes: int, last: float, gamma: float) -> float:
-    """Inverse temperature of the map between tied classes and one less probable class.
+def _lowest(levels: Callable[[float], tuple[float, float]], bounds: tuple[float, float], gamma: float) -> float:
+    """Smallest inverse temperature of two levels (top, last) over one parameter."""
+    found = scipy.optimize.minimize_scalar(
+        lambda x: beta_of_two_levels(*levels(x), gamma), bounds=bounds, method="bounded", options={"xatol": 1e-10}
+    )
+    return float(found.fun)
 
-    All but one of the classes are tied; the other has probability `last`, in (0, 1/classes].
-    """
-    top = (1 - last) / (classes - 1)
+
+def beta_of_two_levels(top: float, last: float, gamma: float) -> float:
+    """Inverse temperature of the map of classes that have one of two probabilities, 0 < last <= top < 1."""
     spread = math.log(top / last)
     if spread <= 1e-6:
-        return elasticity(1 / classes, gamma)
+        return elasticity(top, gamma)
     return 1 + (log_gain(last, gamma) - log_gain(top, gamma)) / spread

@@ -16,7 +16,7 @@ from focal_lib.theory.temperature_bounds import (
     beta,
     beta_at_zero,
     beta_minimum,
-    beta_of_tied_classes,
+    beta_of_two_levels,
     largest_monotone_gamma,
     printed_temperature_bounds,
     temperature_bounds,
@@ -141,7 +141,7 @@ def test_bad_input(arguments, message):
 @pytest.mark.parametrize(("gamma", "n"), [(0.005, 3), (1.0, 3), (10.0, 3), (1.5, 4), (3.1, 5)])
 def test_top_temperature_is_one_where_confidence_never_falls(gamma, n):
     assert top_temperature_bounds(gamma, n) == (1 / (gamma + 1), 1.0)
-    assert beta_of_tied_classes(n, 1e-300, gamma) == pytest.approx(1, abs=2e-2)  # the limit is slow: 1 / log
+    assert beta_of_two_levels(1 / (n - 1), 1e-300, gamma) == pytest.approx(1, abs=2e-2)  # the limit is slow: 1 / log
 
 
 @pytest.mark.parametrize(("gamma", "n"), [(0.25, 4), (1.0, 4), (1.0, 10), (2.0, 30), (5.0, 1000)])
@@ -151,9 +151,8 @@ def test_top_temperature_above_one_below_the_critical_gamma(gamma, n):
     assert 1 < high <= 1 / elasticity_minimum(gamma)[1] + 1e-9
 
 
-def tied_beta_reference(k, last, gamma):
+def two_levels_reference(top, last, gamma):
     """1 + (log g(last) - log g(top)) / log(top / last), with g written out (M20 Prop. 1)."""
-    top = (1 - last) / (k - 1)
     log_g = [gamma * np.log1p(-q) + np.log1p(-gamma * q * np.log(q) / (1 - q)) for q in (last, top)]
     return 1 + (log_g[0] - log_g[1]) / np.log(top / last)
 
@@ -163,9 +162,23 @@ def tied_beta_reference(k, last, gamma):
     [(0.25, 4), (0.9, 4), (0.02, 5), (1.0, 10), (0.05, 20), (0.3, 20), (2.0, 30), (4.0, 400), (0.5, 1000)],
 )
 def test_top_temperature_is_that_of_the_worst_number_of_tied_classes(gamma, n):
-    others = [np.exp(-math.log(k) - np.geomspace(1e-3, 40, 4000)) for k in range(3, n + 1)]
-    lowest = min(tied_beta_reference(k, last, gamma).min() for k, last in enumerate(others, start=3))
-    assert 1 / top_temperature_bounds(gamma, n)[1] == pytest.approx(min(lowest, 1.0), abs=1e-6)
+    """One class below the tied ones, or one above them."""
+    lowest = 1.0
+    for k in range(3, n + 1):
+        below = np.exp(-math.log(k) - np.geomspace(1e-3, 40, 4000))
+        above = np.exp(-math.log(k) + np.linspace(1e-3, math.log(k) - 1e-3, 4000))
+        for top, last in (((1 - below) / (k - 1), below), (above, (1 - above) / (k - 1))):
+            lowest = min(lowest, two_levels_reference(top, last, gamma).min())
+    assert 1 / top_temperature_bounds(gamma, n)[1] == pytest.approx(lowest, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "n", "top", "inverse"), [(0.94, 21, 0.049, 0.9566724349), (5.0, 49, 0.0206, 0.8838173515)]
+)
+def test_one_class_above_tied_ones_can_be_the_worst(gamma, n, top, inverse):
+    """Of 40 digits; tied classes above one ask for .956675678 and .88381835 at most."""
+    assert beta_of_two_levels(top, (1 - top) / (n - 1), gamma) == pytest.approx(inverse, abs=2e-10)
+    assert 1 / top_temperature_bounds(gamma, n)[1] <= inverse + 2e-10
 
 
 @pytest.mark.parametrize("gamma", [0.3, 1.0, 5.0])
@@ -175,9 +188,9 @@ def test_inverse_temperature_between_tied_classes_is_the_maps(gamma, k):
         probs = np.array([last, *[(1 - last) / (k - 1)] * (k - 1)])
         mapped = focal_log_probs(np.log(probs)[None], gamma)[0]
         expected = (mapped[1] - mapped[0]) / (np.log(probs[1]) - np.log(probs[0]))
-        assert beta_of_tied_classes(k, last, gamma) == pytest.approx(expected, rel=1e-9)
-    close = beta_of_tied_classes(k, 1 / k - 1e-5 / k, gamma)
-    assert beta_of_tied_classes(k, 1 / k, gamma) == pytest.approx(close, abs=1e-4)
+        assert beta_of_two_levels(probs[1], last, gamma) == pytest.approx(expected, rel=1e-9)
+    close = beta_of_two_levels(1 / k, 1 / k - 1e-5 / k, gamma)
+    assert beta_of_two_levels(1 / k, 1 / k, gamma) == pytest.approx(close, abs=1e-4)
 
 
 def test_no_dip_just_above_the_largest_monotone_gamma():
@@ -187,7 +200,7 @@ def test_no_dip_just_above_the_largest_monotone_gamma():
 
 
 @settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 10**6), n=st.integers(3, 8), gamma=st.floats(0.05, 8))
+@given(seed=st.integers(0, 10**6), n=st.integers(3, 60), gamma=st.floats(0.05, 8))
 def test_top_temperatures_bound_random_distributions(seed, n, gamma):
     points = sample_simplex(n, seed, count=100)
     top = focal_log_probs(np.log(points), gamma)[:, 0]
