@@ -56,7 +56,12 @@ def like_kk24(runs: str, found: Evidence) -> InRegime:
 def trained_as(grid: str, n_train: int, found: Evidence) -> InRegime:
     """Evidence on networks trained on so many samples for a claim on those of workflow/grids/<grid>.yaml, a paper's."""
     fewest = min(spec.n_train for spec in read_grid(ROOT / "workflow" / "grids" / f"{grid}.yaml"))
-    condition = Condition("training samples", n_train, (SAMPLES * fewest, math.inf), f"half of the paper's {fewest:,}")
+    condition = Condition(
+        "training samples",
+        n_train,
+        (SAMPLES * fewest, math.inf),
+        f"half of the {fewest:,} of our grid at the paper's size",
+    )
     return InRegime((condition,), found)
 
 

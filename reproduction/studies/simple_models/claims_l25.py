@@ -102,6 +102,7 @@ add_reading(
     lambda: at_each_rate(
         "0.01 minus the accuracy that FCL loses against focal loss",
         lambda table: t_interval(0.01 - (_of(table, FOCAL, "accuracy") - _of(table, FCL, "accuracy"))),
+        "claimed",
     ),
 )
 

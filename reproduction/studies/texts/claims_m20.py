@@ -143,9 +143,9 @@ add_ours(
 # Both at the last epoch.
 add_ours(
     "m20.text_last_focal",
-    "Film reviews: FLSD-53 has lower ECE at the last epoch, too",
+    "Film reviews: FLSD-53 has lower ECE at the last epoch",
     "M20 appendix D, taken further",
-    "At the last epoch, too, FLSD-53 has a lower ECE, equal width, than cross-entropy before temperature scaling. "
+    "At the last epoch FLSD-53 has a lower ECE, equal width, than cross-entropy before temperature scaling. "
     f"({NETWORKS}.)",
     lambda: contrasts_everywhere("last epoch: FLSD-53 minus cross-entropy", sign=-1),
 )

@@ -310,7 +310,7 @@ quoted(
     "The proper part lies below focal loss for q < 1/2, above it otherwise",
     "KK24 section 3.2 on Fig. 1",
     r"The proper part, compared with the focal loss, 'has lower loss values for predictions lower than 0.5 and higher "
-    r"loss otherwise'.",
+    r"loss otherwise'. (Of the loss of the true class, $\gamma > 0$; at $q = \frac12$ and at 1 the two are equal.)",
     lambda: derivation(
         *binary_map.stationarity_steps(),
         *binary_map.map_slope_steps(),

@@ -82,7 +82,7 @@ ours(
     "kn24.fig1_other_exponent",
     "With exponent gamma - 1 the caption would be mostly right",
     "KN24 Fig. 1, read with an exponent of gamma - 1",
-    r"Were the loss $-(1-p)^{\gamma-1}\log p$, the first two sentences of the caption would be right: it is cross-entropy at $\gamma = 1$, "
+    r"Were the loss $-(1-p)^{\gamma-1}\log p$, the first two of the caption's three assertions would be right: it is cross-entropy at $\gamma = 1$, "
     r"and for $0 < \gamma < 1$ its gradient diverges as $p \to 1$. (The third, for $\gamma \ge 1$, would not be at $\gamma = 1$, where the two are equal.)",
 )
 def fig1_other_exponent() -> Evidence:

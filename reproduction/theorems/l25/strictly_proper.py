@@ -343,7 +343,7 @@ ours(
     "Read so, predicted and true probabilities map uniquely",
     "L25 App. A.6, after Cor. A.4, under the reading of l25.a6_reading",
     r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the sentence 'the function's monotonic decrease ensures a unique "
-    r"mapping between the predicted probabilities and the true class probabilities' is true for $\gamma, \lambda > 0$: the root increases with $\eta$.",
+    r"mapping between the predicted probabilities and the true class probabilities' is true for $\gamma, \lambda > 0$ and $0 < \eta < 1$: the root increases with $\eta$.",
     formal=formal("exact", "l25_phi", "l25_phi_root_increasing"),
 )
 def a6_mapping() -> Evidence:

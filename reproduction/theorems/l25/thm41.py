@@ -22,7 +22,7 @@ quoted(
     "l25.thm41",
     "FCL reduces a classifier's over- and underconfidence",
     "L25 Thm. 4.1, App. A.2",
-    r"'Reducing Over-/Underconfidence': of a classifier trained by minimizing FCL a relation holds 'for any $x$', whose formula is "
+    r"'Reducing Over-/Underconfidence': of a classifier trained by minimizing FCL a relation holds 'for any' input, whose formula is "
     r"lost from our copy.",
     lambda: Unchecked(
         "our copy has lost the formulas of the theorem and of the definition it rests on; l25.thm41_top says what is false of "
