@@ -146,7 +146,7 @@ def fig2_error_corrected() -> Evidence:
     "KK24 Fig. 2 right, caption",
     r"The closest temperatures for $\gamma = 0.5$ and $3$ are $T = 0.76$ and $0.36$.",
     formal=formal("equivalent", "kk24_not_closest", "kk24_section32_numbers", "gamma_c_value"),
-    instead="most likely a slip: 0.36 is of gamma 2",
+    instead="most likely a slip of labels",
 )
 def fig2_caption() -> Evidence:
     """T = 0.36 is not even between the bounds of Prop. 3 at gamma = 3: beta stays above 1/0.36."""
@@ -201,7 +201,7 @@ paraphrased(
     r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
     lambda: _temperatures_measured({1.0: 0.81, 3.0: 0.46}, 0.01),
     chapter="simplex",
-    instead="most likely a slip: they are of gamma 0.5 and 2",
+    instead="most likely a slip: they are of smaller gamma",
 )
 
 ours(
