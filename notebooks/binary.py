@@ -153,7 +153,8 @@ expect(printed(expit(13.0)) == 1.0 > printed(expit(12.0)), "'at s = 13 it is 1'"
 #
 # Put the map behind a network that was trained with focal loss, and ask which loss the two together minimise. It is
 # $L^*(p) = L(\hat p^{-1}(p))$, the *proper part* of focal loss. It is proper by construction: it is lowest where the
-# map of the network's answer is the truth. So focal loss is a proper loss, read through a bent scale.
+# map of the network's answer is the truth. So focal loss is not proper for what the network says, and proper for what
+# the map makes of it.
 
 # %%
 two = np.column_stack([q, 1 - q])

@@ -141,9 +141,9 @@ line_figure(grid, above, "prediction $q$", "risk above the minimum", ylim=(0, 0.
 # $p = 0.8$ is true, as {cite:t}`kk24` say: 'around 0.62'.
 #
 # Why lower? At $q = p$ cross-entropy is in balance: what a little more confidence gains with all the cats is what it
-# costs with the few dogs. Focal loss tips this balance. With a cat the network was right, the factor is small, and
-# the gain counts little. With a dog it was wrong, the factor is large, and the cost counts. A constant factor would
-# change nothing; this one differs between right and wrong.
+# costs with the few dogs, $0.8 \cdot \frac{1}{0.8} = 0.2 \cdot \frac{1}{0.2}$. Focal loss tips this balance. With a cat
+# the network was right, the factor is small, and the gain counts little. With a dog it was wrong, the factor is large,
+# and the cost counts. A constant factor would change nothing; this one differs between right and wrong.
 
 # %%
 p = np.linspace(0.001, 0.999, 999)  # the truth
@@ -155,7 +155,8 @@ line_figure(p, asked, "true probability $p$", "prediction with the lowest risk",
 
 # %% [markdown]
 # What is above one half stays above one half, so the network chooses the same class, and the accuracy need not suffer.
-# But only 0, one half and 1 are reported as they are.
+# (Trained networks do err a little more often with focal loss; [](#ch-fts) counts.) But only 0, one half and 1 are
+# reported as they are.
 #
 # ## Ten bars of a real prediction
 #
@@ -185,8 +186,9 @@ expect((asked.argsort() == order).all(), "'their order stays'")
 #
 # ## A network that is asked for less says less
 #
-# So a network that minimises focal loss, and has learnt all there is, is *underconfident*: it is right more often than
-# it says. Why then do people use it for calibration? Because networks err the other way
+# So a network that minimises focal loss, and has learnt all there is, is *underconfident* wherever the truth is not
+# certain: it is right more often than it says. Why then do people use it for calibration? Because networks err the
+# other way
 # ([](#ch-overconfidence)): on new data they are surer than they should be. A proper loss does not prevent that. It asks
 # for the truth about the data it is averaged over, and in a training set learnt by heart all is certain. The two errors
 # can cancel. When they do is the subject of [](#ch-when-it-helps).
@@ -194,10 +196,11 @@ expect((asked.argsort() == order).all(), "'their order stays'")
 # :::{admonition} What to remember
 # :class: tip
 # * Focal loss is cross-entropy times $(1-q_y)^\gamma$. The factor makes what is right and sure count little.
-# * A *proper* loss is lowest, on average, for the true probability. Cross-entropy is proper; focal loss is not.
+# * A *proper* loss is lowest, on average, for the true probability. Cross-entropy is proper; focal loss is not proper
+#   for what the network says.
 # * With two classes and $p = 0.8$, focal loss with $\gamma = 2$ asks for {glue:text}`focal-told:.2f`.
-# * Larger $\gamma$ asks for less confidence, always so with two classes. The order of the classes stays, so the accuracy
-#   need not change.
+# * Larger $\gamma$ asks for less confidence, always so with two classes. The order of the classes stays, so the
+#   accuracy need not change.
 # * A network that fits its data perfectly with focal loss is underconfident. That helps only against an
 #   overconfidence that comes from elsewhere.
 # :::

@@ -21,7 +21,7 @@
 #
 # **In short:** on its training data its confidence is honest. On new data it is too high by
 # {glue:text}`over-gap:.0f` percentage points. One number, a temperature, removes {glue:text}`over-repaired:.0f` % of
-# the error.
+# the calibration error.
 #
 # :::{admonition} As printed: KK24 section 4.1
 # Proper losses, such as cross-entropy, have almost perfect calibration performance on the training set but are

@@ -79,9 +79,9 @@ note("training", epochs=run.spec.training.epochs)
 
 # %% [markdown]
 # Not quite: of one image it says {glue:text}`training-unsure:.0f` %, and it is right. The loss is the cause. Focal loss
-# has almost vanished at such a prediction, so there is little to gain from more certainty. Certainty is what focal loss
-# asks for here, too, but it is so flat near there that training does not arrive. The map says what the output of such a
-# network stands for, and here that is almost certainty.
+# has almost vanished at such a prediction, so there is little to gain from more certainty. Theory says more. Focal loss
+# of what the network says is a proper loss of what the [map](#ch-binary) makes of it. So training pushes the mapped
+# prediction towards certainty, and here it has nearly arrived. What the network says lags behind.
 #
 # ## All images, every gamma
 #

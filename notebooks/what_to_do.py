@@ -56,18 +56,18 @@ expect = written_for("what_to_do", globals())
 #
 # * *Labelled samples are kept aside.* Train with cross-entropy. Then [`focal calibrate`](#page-calibrate) fits a
 #   temperature, or more where that is shown to be worth it.
-# * *No sample can be spared after training*: the final network learns from all of them. Ask [`focal
-#   gamma`](#ch-when-it-helps) about an earlier run with cross-entropy that held some out, and train with the $\gamma$
-#   that it names. If it names none, stay with cross-entropy.
-# * *There are no labelled samples at all.* Then nothing tells you whether the scores are right, and no loss promises
-#   it.
+# * *The network's scores are used as they come.* Do the same, and build the temperature into the last layer (below).
+# * *All labelled samples are for training.* Hold a few hundred out of an earlier run with cross-entropy. Ask [`focal
+#   gamma`](#ch-when-it-helps) about it, and train on everything with the $\gamma$ that it names; if it names none,
+#   with cross-entropy. (One could also carry that run's temperature over. Which is better we did not test.)
+# * *You were handed a network, and have no labels.* Then nothing tells you whether the scores are right.
 # * *The network was trained with focal loss already.* With labelled samples, fit a temperature, as for any other
-#   network. Without them, leave it as it is, unless you know that it does as well on new data as in training. The
+#   network. Without any, leave it as it is, unless you know that it does as well on new data as in training. The
 #   [map](#ch-binary) alone brings back what cross-entropy would have given, with its overconfidence.
 # * *There were class weights, or $\alpha$.* `weighted_focal_log_probs` undoes both, the map's part and the weights'
 #   ([](#page-in-your-project)).
-# * *Two classes, an event and none.* Judge the probability of the event. Use Platt scaling where the share of events
-#   is off.
+# * *Two classes, an event and none.* Judge the probability of the event. Use Platt scaling, a slope and
+#   an intercept for the logit, where the share of events is off.
 # * *People disagree about the labels.* First say [whom the scores are for](#ch-whom).
 #
 # ## One network, from logits to a decision
@@ -162,12 +162,12 @@ expect((by_loss["focal 3"] < by_loss["cross-entropy"]).sum() == 3, "the text say
 # %% [markdown]
 # The same was counted on made-up models and recorded networks of many kinds ([](#page-advice)). From a hundred samples
 # on, the advice of `focal calibrate` costs less on average than leaving the scores as they are. On a model that is
-# calibrated already a temperature cannot help, and with few samples it costs a little. What counts is errors: a model
-# that is rarely wrong needs more samples.
+# calibrated already a temperature cannot help, and with few samples it costs a little. What counts is errors among
+# the samples, ten or more: a model that is rarely wrong needs more samples.
 #
-# There are exceptions: a small ViT, a Mixer and a ConvNeXt that learnt few images for many epochs. With focal loss they
-# stay better calibrated after a temperature, too ([](#ch-fts)), and for some networks of [](#ch-when-it-helps) the
-# predicted $\gamma$ beats a temperature.
+# There are exceptions: a small ViT, a Mixer and a ConvNeXt that learnt few images for many epochs; why these we do not
+# know. With focal loss they stay better calibrated after a temperature, too ([](#ch-fts)), and for some networks of
+# [](#ch-when-it-helps) the predicted $\gamma$ beats a temperature.
 
 # %% tags=["remove-input"]
 show("kk24.helps_temperature", "kk24.helps_choice")

@@ -123,9 +123,9 @@ expect(means["added"].iloc[-1] < means["added"].iloc[0], "the text says that les
 # Removing $G$ would be perfect. Removing $2G$ leaves the network as wrong as before, on the other side. ECE is at
 # least the size of a network's own overconfidence, and for most of these networks hardly more.
 #
-# The supposition is the part that can fail. KK24's decomposition implies it for the best possible networks. Trained
-# networks come close on new data: behind the map they are {glue:text}`law-own:.1f` points more overconfident than
-# cross-entropy on average. The 95 % interval over sources of data is {glue:text}`law-own-low:.1f` to
+# The supposition is the part that can fail. KK24's decomposition implies it for networks that reach the lowest risk.
+# Trained networks come close on new data: behind the map they are {glue:text}`law-own:.1f` points more overconfident
+# than cross-entropy on average. The 95 % interval over sources of data is {glue:text}`law-own-low:.1f` to
 # {glue:text}`law-own-high:.1f`.
 #
 # ## Every network a point
@@ -174,9 +174,9 @@ expect(sources(runs).nunique() == 5, "the text says: five sources of data")
 # though $D > 2G$, as after 20 epochs in the table above. And this is a check, not a forecast, as $D$ is measured on the
 # focal network.
 #
-# Whether the rule is right for nine in ten networks on *other* data is open. These are five sources of data,
-# as all film reviews are the same sentences, and networks on one source are alike. With so few the interval is wide,
-# and several verdicts below are undecided.
+# Our limit, set beforehand, was nine in ten. Whether that holds on *other* data is open. These are five sources of
+# data, as all film reviews are the same sentences, and networks on one source are alike. With so few the interval is
+# wide and reaches below nine in ten, so the verdict below is UNDECIDED.
 #
 # ## Before any training with focal loss
 #
@@ -204,9 +204,8 @@ expect(measured[gamma] > table.loc[gamma, "ece"], "the text says that the predic
 
 # %% [markdown]
 # Of these $\gamma = 3$ is predicted to be best, and it does lower the ECE, though by less than predicted. Over all new
-# focal networks, the predicted direction is right in {glue:text}`law-right` of {glue:text}`law-asked` cases. For the
-# other {glue:text}`law-unasked` the predicted change is below {glue:text}`law-sure:g` point of ECE, too small to ask
-# for a direction.
+# focal networks it names a direction in {glue:text}`law-asked` cases, and is right in {glue:text}`law-right` of them.
+# In the other {glue:text}`law-unasked` the predicted change is below {glue:text}`law-sure:g` point of ECE.
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Scatter plot of predicted against true confidence minus accuracy of focal networks. Open points, the map alone, lie above the diagonal: networks are less underconfident than predicted. Filled points, with sharpening, lie near the diagonal."}, "figure": {"name": "fig-law-prediction", "caption": "The inverse map alone predicts focal networks as too unsure. With one sharpening for all networks, fitted on the earlier runs, the predictions come close to the diagonal."}}
 prediction_figure(runs)
@@ -229,8 +228,8 @@ note("law", slope=changed.estimate)
 # {glue:text}`law-sharpening:g` fitted on the earlier runs. The new networks still end {glue:text}`law-bias:.1f` points
 # surer than predicted.
 #
-# A possible reason is speed. Seen after the map, focal loss trains up to $1 + \gamma$ times as fast where a network is
-# sure already. This is not proof: samples that are surely wrong are corrected as fast.
+# A possible reason is speed. One step in the logit moves the mapped logit up to $1 + \gamma$ times as far
+# ([](#ch-binary)), most where a network is sure already. That is no proof, as it is so for sure mistakes, too.
 #
 # Is the forecast better than a rule of thumb? Rivals know less: that nothing changes, or what this $\gamma$ usually
 # removes from other networks.
@@ -249,8 +248,8 @@ expect(error.idxmin() == "the map, sharpened", "the text says that it is best")
 expect(error["the map alone"] > error["the usual drop of this gamma"], "the text says that the map alone is no better")
 
 # %% [markdown]
-# The map alone forecasts no better than the rule of thumb; the sharpened map does. It still overstates changes: the
-# true change is about {glue:text}`law-slope:.2f` of the predicted one.
+# The map alone forecasts no better than the rule of thumb; the sharpened map does. It still overstates how
+# much focal loss changes: the true change from cross-entropy is about {glue:text}`law-slope:.2f` of the predicted one.
 #
 # It fails most on short film reviews, where networks are wrong on new ones nearly as often as right. There the twins
 # differ by more than their loss. All failures:

@@ -26,7 +26,7 @@ def stationarity_steps() -> tuple[Step, ...]:
     return (
         step(r"$\partial_q \mathcal R = p\,L'(q) - (1-p)\,L'(1-q)$", (stationary * common, 0), simplify=powers),
         step(
-            r"$(1-p)/p = L'(q)/L'(1-q)$ are the odds of the printed map",
+            r"$(1-p)/p = L'(q)/L'(1-q)$ , the odds against, are those of the printed map",
             (odds * mirrored * common, slope * common),
             simplify=powers,
         ),
@@ -40,7 +40,7 @@ def logit_form_steps() -> tuple[Step, ...]:
     form = sp.exp(-symbols.binary_map_of_logit(sp.log(t)))
     ratio = sp.simplify(sp.expand_log(sp.powsimp(sp.simplify(printed / form), force=True), force=True))
     return (
-        step(r"odds of the map at $q = 1/(1+e^{-s})$ are $e^{-(\gamma+1)s + R(s)}$", (ratio, 1)),
+        step(r"odds against of the map at $q = 1/(1+e^{-s})$ are $e^{-(\gamma+1)s + R(s)}$", (ratio, 1)),
         step(
             r"$\operatorname{logit}\hat p(q) = (\gamma+1)s - R(s)$, $R(s) = \log\frac{1+\gamma u(s)}{1+\gamma u(-s)}$",
             (symbols.binary_map_of_logit(), (gamma + 1) * s - symbols.logit_gap()),
