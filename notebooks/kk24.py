@@ -69,7 +69,8 @@ expect_verdict("REPRODUCED", "kk24.proper_part_calibrated", "kk24.ce_overconfide
 # ## What we corrected
 #
 # *Proposition 5* says that the map never lowers the highest probability. That is true for two and three classes. With
-# more it is false for small $\gamma$: below 1.4 with four classes, below 12.8 with ten. With a hundred classes, one at
+# more it is false for small $\gamma$: for $\gamma < 1.4$ with four classes, $\gamma < 12.8$ with ten. With a hundred
+# classes, one at
 # $q = 0.13$ and the rest equal, the map with $\gamma = 1$ takes more than one percentage point away:
 
 # %%
@@ -79,7 +80,10 @@ mapped.max() - q.max()
 
 # %% tags=["remove-cell"]
 expect(mapped.max() < q.max() - 0.01, "the text says that the map takes more than one point away")
-expect(abs(theory.critical_gamma(4) - 1.4) < 0.05 > abs(theory.critical_gamma(10) - 12.8), "'below 1.4', 'below 12.8'")
+expect(
+    abs(theory.critical_gamma(4) - 1.4) < 0.05 > abs(theory.critical_gamma(10) - 12.8),
+    "'1.4 with four classes', '12.8 with ten'",
+)
 expect_verdict("REFUTED", "kk24.prop5", "kk24.prop4_inflection", "kk24.fig5_others_fall", "kk24.fig2_caption")
 expect_verdict("FORMALLY PROVED", "kk24.prop5_two_classes", "kk24.prop5_three_classes", "kk24.prop5_n_fails")
 expect_verdict("FORMALLY PROVED", "kk24.prop5_n_holds", "kk24.prop5_threshold")
@@ -93,11 +97,11 @@ expect_verdict("NOT REPRODUCED", "kk24.four_error", "kk24.fig7_corners", "kk24.p
 #
 # With three classes the text on Figure 5 has both other probabilities fall. A close second can rise, as it can under a
 # temperature below one. The other corrections are of numbers, and small. Two captions seem to name the wrong $\gamma$:
-# the printed temperatures are those of 0.5 and 2, so a slip of labels is likely. The line for four classes is another,
-# with the logits of three classes, as none are printed for four. The largest error for two classes is a little over
-# the printed bound, and that for four classes is larger than printed. The map and its temperature differ most between
-# the centre and the corners. Proposition 3 holds; where its printed proof could not be read we give another, with
-# sharp bounds.
+# the printed temperatures are those of $\gamma = 0.5$ and 2, so a slip of labels is likely. The line for four classes
+# is another, with the logits of three classes, as none are printed for four. The largest error for two classes is a
+# little over the printed bound, and that for four classes is larger than printed. The map and its temperature differ
+# most between the centre and the corners. Proposition 3 holds; where its printed proof could not be read we give
+# another, with sharp bounds.
 #
 # ## What our networks say for it and against it
 #

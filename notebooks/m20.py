@@ -80,7 +80,7 @@ expect_verdict("REPRODUCED", "m20.linear_direction", "m20.table6_printed", "m20.
 #
 # The printed tables bear out the main conclusions: FLSD-53 has the lowest ECE of four losses in most rows, is better
 # than cross-entropy in almost all, and about as accurate. And it stays confident where it is right: in Table 6, after a
-# temperature, it has far more predictions above 99 % than cross-entropy ([](#ch-published)).
+# temperature, it has far more nearly certain predictions than cross-entropy ([](#ch-published)).
 #
 # So do our networks where cross-entropy is as overconfident as M20's. A small network on CIFAR-10, trained by M20's
 # schedule shortened, is better calibrated as trained with $\gamma = 3$ than with cross-entropy ([](#ch-larger)).
