@@ -82,10 +82,10 @@ Markdown("\n".join(f"* {sentence}" for sentence in dict.fromkeys(said) if senten
 # Error and the ECE family in per cent. Of two ECEs, `ece` has 15 bins of equal width and `adaptive-ece` 15 of equal
 # mass. The intervals, at 95 % over samples, are exact binomial ones for the error and percentile bootstrap for NLL and
 # Brier score, widened for rare errors that may be missing among the samples. A bootstrap of an ECE cannot reach 0, and
-# holds the truth less often than it says, so those of the binned errors invert a simulated test (see {ref}`coverage of
-# both <sec-coverage>`), or are bounds for a classwise ECE of few counts; on average noise makes such an error too
-# large, so that it may lie above its interval. In round brackets stands an estimate with less of this bias. The smooth
-# ECE has no interval.
+# holds the truth less often than it says. So the intervals of the binned errors invert a simulated test (see
+# {ref}`coverage of both <sec-coverage>`), or are bounds for a classwise ECE of few counts. On average noise makes such
+# an error too large, so that it may lie above its interval. In round brackets stands an estimate with less of this
+# bias. The smooth ECE has no interval.
 
 # %%
 metrics_of = report.metric_table()

@@ -177,8 +177,8 @@ note("curvature", most=last["largest ratio"], most_gamma=last["gamma"])
 note("curvature", max_two=two["largest ratio"], negative_two=two["negative below"])
 
 # %% [markdown]
-# The ratio in the logit has one maximum for every $\gamma$, and its mean over $0 < p < 1$ is 1, so the maximum is above
-# 1 and there are exactly two crossings: a lower one, below which even a wrong sample has less curvature, and the upper
+# The ratio in the logit has one maximum for every $\gamma$, and its mean over $0 < p < 1$ is 1. So the maximum is above
+# 1, and there are exactly two crossings: a lower one, below which even a wrong sample has less curvature, and the upper
 # one of the table.
 #
 # So a focal loss with $\gamma = 2$ has up to {glue:text}`curvature-max-two:.2f` times the curvature of cross-entropy

@@ -50,7 +50,7 @@ use_style()
 #
 # A `CalibrationWatch` sees each prediction when its outcome is known: the confidence, and whether it was right. It bets
 # against calibration. Were each prediction right with probability equal to its confidence, whatever came before, no
-# betting would pay: its wealth, the *e-value*, would be 1 in the mean at any time, and would ever reach $1/\alpha$ with
+# betting would pay. Its wealth, the *e-value*, would be 1 in the mean at any time, and would ever reach $1/\alpha$ with
 # probability $\alpha$ at most {cite:p}`ville39,shafer19,ramdas23`. So one may look after every sample, and stop or go
 # on as one likes; no number of samples is fixed beforehand. {cite:t}`arnold23` test calibration of forecasts in this
 # way.

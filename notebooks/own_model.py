@@ -195,8 +195,8 @@ positive.shape, round(float(positive.mean()), 3), round(float(signs[2].mean()), 
 
 # %% [markdown]
 # Boosted trees can be trained with the focal loss as an objective of one's own ({ref}`page-in-your-project`). Their raw
-# scores are then no logits: where the expected loss is smallest the sigmoid of such a score is too near 1/2, and the
-# focal calibration map (KK24 section 4.2) makes it the probability, without a sample to fit on. Trees that overfit are
+# scores are then no logits: where the expected loss is smallest the sigmoid of such a score is too near 1/2. The focal
+# calibration map (KK24 section 4.2) makes it the probability, without a sample to fit on. Trees that overfit are
 # elsewhere, and the map, which moves all away from 1/2, may make them worse. Where there are validation samples,
 # `calibrate` is asked:
 

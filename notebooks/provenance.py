@@ -66,9 +66,9 @@ listed.hide().set_uuid("experiments").set_table_attributes(words).set_caption("G
 # %% [markdown]
 # ## How fast training is
 #
-# Images a second in training, in the papers' batches, as `python -m benchmarks.training` measures them: a loop with
-# torchvision's transforms in float32, whose convolutions PyTorch does in TF32 on a GPU; and ours with its steps as
-# PyTorch does them (plain) and, on a GPU, compiled, and replayed as a CUDA graph, one launch a step. Ours is
+# Images a second in training, in the papers' batches, as `python -m benchmarks.training` measures them. One is a loop
+# with torchvision's transforms in float32, whose convolutions PyTorch does in TF32 on a GPU. The others are ours, with
+# steps as PyTorch does them (plain) and, on a GPU, compiled, and replayed as a CUDA graph, one launch a step. Ours is
 # deterministic as in a run, in float32, or in bf16 with the last layer in float32. The share is of the rate of a large
 # matrix product in the same precision; of TF32 it was not measured. Torchvision's loop is never in bf16: ratios to it
 # hold the change of precision, too. Where bf16 is slower and its share larger, a product in bf16 is slower, too. Runs

@@ -15,12 +15,12 @@
 # (page-three-models)=
 # # Models of other libraries, from start to end
 #
-# Does the tool serve models that come from elsewhere? Here are three on real data, with scores of three kinds: a
-# support vector machine of scikit-learn has decision values, boosted trees of LightGBM have probabilities, and VADER
-# {cite:p}`hutto14`, a list of words with rules for English sentiment, has one number a sentence. Each is taken
-# the whole way, as a new user would take it: a file, a command, its advice, new scores calibrated; and
-# {ref}`at the end <sec-kept-aside>` what that was worth on samples that neither the fits nor the advice had seen. A
-# language model shows what happens {ref}`where there is nothing to calibrate <sec-language-model>`.
+# Does the tool serve models that come from elsewhere? Here are three on real data, with scores of three kinds. A
+# support vector machine of scikit-learn has decision values, and boosted trees of LightGBM have probabilities. VADER
+# {cite:p}`hutto14`, a list of words with rules for English sentiment, has one number a sentence. Each is taken the
+# whole way, as a new user would take it: a file, a command, its advice, new scores calibrated; and {ref}`at the end
+# <sec-kept-aside>` what that was worth on samples that neither the fits nor the advice had seen. A language model shows
+# what happens {ref}`where there is nothing to calibrate <sec-language-model>`.
 
 # %% tags=["parameters"]
 images: int = 2000  # images of Fashion-MNIST that the trees are trained on; at least 100
