@@ -24,6 +24,9 @@ class LossRecord:
         colour: in figures; None for one of the scale of gamma.
         papers: what papers train with, in words.
         images, texts: values of its one parameter in the papers, for images and for texts.
+
+    Raises:
+        ValueError: another parameter than 'gamma' and 'lam'.
     """
 
     name: str
@@ -36,6 +39,10 @@ class LossRecord:
     papers: str = ""
     images: tuple[float, ...] = ()
     texts: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not {"gamma", "lam"}.issuperset(self.parameters):
+            raise ValueError(f"parameters of {self.name} must be of gamma, lam. Got {', '.join(self.parameters)}.")
 
     def say_missing(self, parameter: str, advice: str) -> str:
         """For a message: the parameter was not given, and what others take."""
@@ -135,4 +142,7 @@ _ALL = (
         colour="#E0527A",
     ),
 )
-LOSS_RECORDS = {record.name: record for record in _ALL}
+LOSS_RECORDS: dict[str, LossRecord] = {}
+for _record in _ALL:
+    if LOSS_RECORDS.setdefault(_record.name, _record) is not _record:
+        raise ValueError(f"each loss must have a name of its own. Got {_record.name} twice.")

@@ -346,5 +346,8 @@ def _invert(
 
 @functools.lru_cache(1)
 def noise_draws(bins: int, level: float) -> np.ndarray:
+    """Standard normals (draws, bins), always the same; read-only, as they are kept for the next call."""
     beyond = int(np.clip(2 * _BEYOND / (1 - level), _DRAWS, _MOST_DRAWS))
-    return np.random.default_rng(0).standard_normal((min(beyond, max(200, _NUMBERS // bins)), bins))
+    draws = np.random.default_rng(0).standard_normal((min(beyond, max(200, _NUMBERS // bins)), bins))
+    draws.setflags(write=False)
+    return draws

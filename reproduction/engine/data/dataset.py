@@ -56,11 +56,9 @@ def split(data: Dataset, n_train: int, n_validation: int, seed: int) -> tuple[Sp
         ValueError: more items asked for than there are.
     """
     own = data.validation is None
-    if n_train < 1 or n_validation < 1 or n_train + own * n_validation > len(data.train):
-        raise ValueError(
-            f"n_train + n_validation must be at most {len(data.train)}, each at least 1. "
-            f"Got {n_train} + {n_validation}."
-        )
+    if n_train < 1 or n_validation < 1 or n_train + (n_validation if own else 0) > len(data.train):
+        asked, got = ("n_train + n_validation", f"{n_train} + {n_validation}") if own else ("n_train", f"{n_train}")
+        raise ValueError(f"{asked} must be at most {len(data.train)}, each at least 1. Got {got}.")
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(data.train))
     if data.validation is None:

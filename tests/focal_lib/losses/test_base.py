@@ -5,33 +5,21 @@ import torch
 
 from focal_lib.loss_records import LOSS_RECORDS
 from focal_lib.losses import (
-    FLSD53,
-    FLSD532,
-    AdaFocalLoss,
     BrierLoss,
-    DualFocalLoss,
     FocalCalibrationLoss,
     FocalLoss,
     HessianTraceLoss,
     LabelSmoothingLoss,
     MMCELoss,
-    ProperFocalLoss,
     ScheduledFocalLoss,
 )
 from focal_lib.losses.base import TrainingLoss
 from focal_lib.losses.by_name import build
 
+RECORDED = tuple(build(name, gamma=2.0, lam=0.1, epochs=4) for name in LOSS_RECORDS)
 LOSSES = (
-    *(
-        FLSD53(),
-        FLSD532(),
-        DualFocalLoss(2.0),
-        MMCELoss(1.0),
-        AdaFocalLoss(),
-        FocalCalibrationLoss(2.0, 0.5),
-        BrierLoss(),
-    ),
-    *(FocalLoss(0.5), FocalLoss(3), FocalLoss(7), ProperFocalLoss(2), FocalCalibrationLoss(0.0, 1.0)),
+    *RECORDED,
+    *(FocalLoss(0.0), FocalLoss(0.5), FocalLoss(7), FocalCalibrationLoss(0.0, 1.0)),
     ScheduledFocalLoss(((0, 0.5),)),
 )
 
