@@ -62,8 +62,9 @@ def _leave(reason: str, out: Path, inputs: Sequence[Path], **asked: Any) -> None
     "--metric",
     type=click.Choice(["positive-ece", "observed-expected", "ece", "adaptive-ece"]),
     default=None,
-    help="What is judged. Of two classes: positive-ece, is a 0.3 for class 1 a 0.3, or observed-expected, |O/E - 1|, "
-    "for rare events. Of the most probable class: ece, adaptive-ece. Default: positive-ece for two classes, else ece.",
+    help="What is judged. Of two classes: positive-ece, is a 0.3 for class 1 a 0.3, or observed-expected, |O/E - 1| "
+    "of the rarer class, for rare events. Of the most probable class: ece, adaptive-ece. Default: positive-ece for two "
+    "classes, else ece.",
 )
 @data_options
 @click.option(
@@ -86,8 +87,8 @@ def check(context: click.Context, path: Path, out: Path | None, calibrator: Path
 
     Judged by the 95 % interval of the calibration error over the samples in PATH, those for testing where it has two
     sets: 0 if all of it is at most --max-ece, 1 if all of it is above; 2 if the samples do not tell, if a model that
-    expects no event would pass, or if the check did not run. The samples must be others than those that the model, and
-    the calibrator, were fitted on.
+    is always certain of the commonest class would pass, or if the check did not run. The samples must be others than
+    those that the model, and the calibrator, were fitted on.
     """
     from focal_lib.calibration.saved import load_calibrator
     from focal_lib.tool import gate

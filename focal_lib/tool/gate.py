@@ -1,9 +1,9 @@
 """`check`: is a model calibrated well enough? Pass, fail or investigate, decided by an interval, for CI.
 
 Pass: the whole interval of the error is at most the limit. Fail: the whole interval is above it. Investigate: the
-interval contains the limit, or the check did not run. Of two classes the probability of class 1 is judged; a limit that
-a model without any event would keep, too, does not pass. With slices, such as hospitals, the whole and each slice are
-judged by simultaneous intervals, and the worst outcome is the check's.
+interval contains the limit, or the check did not run. Of two classes the probability of class 1 is judged. A limit that
+a model would keep, too, which is always certain of the commonest class, does not pass. With slices, such as hospitals,
+the whole and each slice are judged by simultaneous intervals, and the worst outcome is the check's.
 """
 
 from __future__ import annotations
@@ -87,12 +87,13 @@ class Part(NamedTuple):
     low: float
     high: float
     samples: int
+    why: str = ""  # it does not pass though the interval lies below the limit
 
     @property
     def words(self) -> str:
         """'2.10 per cent, interval 1.50 to 2.90, 400 samples'."""
         span = "without interval" if math.isnan(self.low) else f"interval {self.low:.2f} to {self.high:.2f}"
-        return f"{self.value:.2f} per cent, {span}, {self.samples:,} samples"
+        return f"{self.value:.2f} per cent, {span}, {self.samples:,} samples{f'; {self.why}' if self.why else ''}"
 
 
 @dataclass(frozen=True)
@@ -179,8 +180,8 @@ def check(
         data: as for calibrate; of two sets the test set is used.
         limit: largest error that passes, a fraction: 0.02 for two points.
         metric: of two classes 'positive-ece', is a 0.3 for class 1 a 0.3 (bins of equal width), or
-            'observed-expected', \|O/E - 1\|, for rare events; of the most probable class 'ece' (equal width) or
-            'adaptive-ece' (equal mass). Default: 'positive-ece' for two classes, else 'ece'.
+            'observed-expected', \|O/E - 1\| of the rarer class, for rare events; of the most probable class 'ece'
+            (equal width) or 'adaptive-ece' (equal mass). Default: 'positive-ece' for two classes, else 'ece'.
         calibrator: applied first; fitted on other samples than these.
         level: simultaneous level of the intervals.
         force: run the check although the data look wrong; see suspicions.
@@ -224,14 +225,19 @@ def check(
         together(level, len(masks)) if masks else level,
         (event if of_event else top_labels)(calibrator, test),
     )
+    turned = metric == "observed-expected" and design.mean(values[1]) > 0.5  # of the rarer class
+    if turned:
+        values = 1 - values[0], 1 - values[1]
 
     def judged(name: str, inside: Any) -> Part:
         probability, outcome, within = *(own[inside] for own in values), design.take(inside)
         own = INTERVALS[metric](probability, outcome, level=each, design=within)
-        passes = own.high <= limit and not (metric == "positive-ece" and _rarer(outcome, within) <= limit)
+        others = _others(test, inside, within) if metric != "observed-expected" else 1.0
+        why = _too_coarse(limit, others, test.is_binary) if own.high <= limit and others <= limit else ""
+        passes = own.high <= limit and not why
         found = Outcome.PASS if passes else Outcome.FAIL if own.low > limit else Outcome.INVESTIGATE
         i = own.scaled(100)
-        return Part(name, found, i.estimate, i.low, i.high, len(probability))
+        return Part(name, found, i.estimate, i.low, i.high, len(probability), why)
 
     def severity(part: Part) -> int:
         return _WORST.index(part.outcome)
@@ -240,15 +246,10 @@ def check(
     parts = sorted((judged(*one) for one in masks.items()), key=severity, reverse=True)
     outcome = max((whole, *parts), key=severity).outcome
     bins = {"adaptive-ece": "mass", "observed-expected": ""}.get(metric, "width")
-    what = f"{metric} of " + (
-        f"class {repr(test.event) if test.event else 1}" if of_event else f"{test.classes:,} classes"
-    )
+    what = f"{metric} of " + (f"class {_event_name(test, turned)}" if of_event else f"{test.classes:,} classes")
     what += f" ({DEFAULT_BINS} bins of equal {bins})" if bins else ""
     words = _words(outcome, what, 100 * limit, level, whole, parts)
     if of_event:
-        rarer = _rarer(values[1], design)
-        if metric == "positive-ece" and rarer <= limit and whole.high <= 100 * limit and not parts:
-            words = _too_coarse(100 * limit, 100 * rarer, what, whole)
         words += _of_event(*values, design, level)
     words += _cannot_tell(test, values, of_event, design)
     if calibrator is not None:
@@ -257,7 +258,7 @@ def check(
         count = design.independent(len(test))
         unseen = 100 * (1 - (1 - level) ** (1 / count))  # that none of so many is one of them
         words += f" Any one kind of group that is not among these {count:,} may be up to {unseen:.2g} per cent of all."
-    _, own, value, low, high, samples = whole
+    _, own, value, low, high, samples, _ = whole
     return Check(outcome, metric, 100 * limit, value, low, high, level, samples, words, own, tuple(parts))
 
 
@@ -271,20 +272,30 @@ def did_not_run(reason: str, metric: str = "", limit: float = math.nan, level: f
     return Check(Outcome.INVESTIGATE, metric or "ece", 100 * limit, nan, nan, nan, level, samples, words)
 
 
-def _rarer(outcome: np.ndarray, design: Design) -> float:
-    """Share of the rarer outcome: the positive ECE of a model that always expects the other."""
-    share = design.mean(outcome)
-    return min(share, 1 - share)
+def _event_name(data: LogitSet, turned: bool) -> str:
+    """Of the class that is judged: class 1, or class 0."""
+    if turned:
+        return repr(data.class_names[0]) if data.class_names else "0"
+    return repr(data.event) if data.event else "1"
 
 
-def _too_coarse(limit: float, rarer: float, what: str, whole: Part) -> str:
-    why = (
-        f"the limit, {limit:g} per cent, is above the share of the rarer outcome, {rarer:.3g} per cent: a model that "
-        "never expects it would keep it. Set a lower one, or judge --metric observed-expected"
+def _others(data: LogitSet, inside: Any, design: Design) -> float:
+    """Share of all classes but the commonest: the error of a model that is always certain of that one."""
+    if data.layout == "options":  # an option's place says nothing
+        return 1.0
+    labels = np.asarray(data.labels)[inside]
+    return 1 - max(design.mean((labels == label).astype(float)) for label in np.unique(labels))
+
+
+def _too_coarse(limit: float, others: float, binary: bool) -> str:
+    if binary and others == 0:
+        return "one outcome did not come, so that a model that never expects it would keep every limit"
+    rest = "the rarer outcome" if binary else "all classes but the commonest"
+    cure = ", or judge --metric observed-expected" if binary else ""
+    return (
+        f"the limit, {100 * limit:g} per cent, is above the share of {rest}, {100 * others:.3g} per cent: a model that "
+        f"never expects {'it' if binary else 'these'} would keep it. Set a lower one{cure}"
     )
-    if rarer == 0:
-        why = "one outcome did not come, so that a model that never expects it would keep every limit"
-    return f"Investigate: {why}. {what} {whole.words}."
 
 
 def _of_event(p: np.ndarray, y: np.ndarray, design: Design, level: float) -> str:
@@ -343,6 +354,8 @@ def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Par
             Outcome.FAIL: f"all of the interval is above {allowed}",
             Outcome.INVESTIGATE: f"the interval contains {allowed}, so these samples do not decide",
         }[outcome]
+        if whole.why:
+            return f"{verdict}: {whole.why}. {metric} {whole._replace(why='').words} ({sure})."
         if math.isnan(whole.low):
             why = f"groups worth fewer than {LEAST_GROUPS} of equal size have no interval, so there is no verdict"
         return f"{verdict}: {why}. {what} ({sure})."

@@ -143,16 +143,17 @@ class _Csv(Table):
         return self._read(list(range(len(self.names))), text, ())
 
     def _read(self, places: list[int], text: Container[str], either: Container[str]) -> pd.DataFrame:
-        names, beyond = {place: self.names[place] for place in places}, len(self.names)  # beyond: cells of no column
+        # columns by their places, as words: of a table without rows pandas takes a number for a place among usecols
+        names, beyond = {str(place): self.names[place] for place in places}, str(len(self.names))  # cells of no column
         words = {place for place, name in names.items() if name in text}
         unsaid = {place: [""] if place in words or name in either else _NO_NUMBER for place, name in names.items()}
         try:
             found = pd.read_csv(
-                io.BytesIO(b"," * beyond + b"\n" + self._content.removeprefix(codecs.BOM_UTF8)),
+                io.BytesIO(b"," * len(self.names) + b"\n" + self._content.removeprefix(codecs.BOM_UTF8)),
                 header=0,
                 skiprows=range(1, self._skipped + 1),
-                names=range(beyond + 1),
-                usecols=[*places, beyond],
+                names=[str(place) for place in range(len(self.names) + 1)],
+                usecols=[*names, beyond],
                 index_col=False,
                 low_memory=False,
                 keep_default_na=False,  # a class may be called None
@@ -171,7 +172,7 @@ class _Csv(Table):
                 f"{self.path.name} must be a table of numbers, csv. It is not: {where} has more cells than the header, "
                 f"{beyond}."
             )
-        return found[places].set_axis(list(names.values()), axis=1)
+        return found[list(names)].set_axis(list(names.values()), axis=1)
 
 
 # --- parquet --------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def test_what_did_not_run_never_passes(overconfident, tmp_path, run):
     assert "samples and labels in the same order" in found.output
     run(shuffled, "--max-ece", 0.99, "--out", tmp_path / "c.json")
     assert json.loads((tmp_path / "c.json").read_text(), parse_constant=pytest.fail)["value"] is None
-    assert run(shuffled, "--max-ece", 0.99, "--force").exit_code == 0
+    assert run(shuffled, "--max-ece", 0.01, "--force").exit_code == 1
     for flags in (("--max-ece", -1), ("--max-ece", 0.1, "--given", "probs"), ("--max-ece", "nan"), ()):
         assert run(overconfident, *flags).exit_code == 2
     (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04")
@@ -78,13 +78,13 @@ def test_what_did_not_run_never_passes(overconfident, tmp_path, run):
 
 
 def test_files_for_other_programs(overconfident, tmp_path, run):
-    for limit, kind in ((0.9, None), (0.001, "failure")):
+    for limit, kind in ((0.5, None), (0.001, "failure")):
         code = run(overconfident, "--max-ece", limit, "--out", tmp_path / "c.xml").exit_code
         case = ElementTree.parse(tmp_path / "c.xml").getroot()[0]
         assert [child.tag for child in case] == ([kind] if code else [])
-    run(overconfident, "--max-ece", 0.9, "--out", tmp_path / "c.json")
+    run(overconfident, "--max-ece", 0.5, "--out", tmp_path / "c.json")
     found = json.loads((tmp_path / "c.json").read_text())
-    assert [found[name] for name in ("outcome", "limit", "unit", "samples")] == ["pass", 90.0, "per cent", 3000]
+    assert [found[name] for name in ("outcome", "limit", "unit", "samples")] == ["pass", 50.0, "per cent", 3000]
 
 
 @pytest.mark.parametrize(
@@ -153,10 +153,10 @@ def test_slices_in_files_for_other_programs(sliced, tmp_path):
 def test_what_a_pass_over_groups_does_not_tell_is_said(overconfident):
     """None of 20 groups is of another kind: with 95 % fewer than 1 - 0.05^(1/20) of all groups are."""
     pair = overconfident.logits, overconfident.labels
-    found = check(pair, 0.99, groups=np.arange(3000) % 20)
+    found = check(pair, 0.5, groups=np.arange(3000) % 20)
     assert found.outcome == Outcome.PASS
     assert found.words.endswith("Any one kind of group that is not among these 20 may be up to 14 per cent of all.")
-    assert "kind of group" not in check(pair, 0.99).words
+    assert "kind of group" not in check(pair, 0.5).words
 
 
 def test_of_few_groups_nothing_is_told(overconfident):
@@ -275,7 +275,9 @@ def test_a_model_that_promises_too_many_events_fails_whose_top_label_is_right():
         assert (found.outcome, found.metric) == (Outcome.FAIL, "positive-ece")
         assert found.value == pytest.approx(100 * (weighted.mean() - label.mean()), abs=0.5)
         assert "its probabilities are too high on the whole" in found.words
-    assert check((weighted, label), 0.15, metric="ece", given="probs").outcome == Outcome.PASS
+    top = check((weighted, label), 0.15, metric="ece", given="probs")
+    assert top.high < 15
+    assert top.outcome == Outcome.INVESTIGATE  # a model that never expects an event would keep 15 %, too
 
 
 @pytest.mark.parametrize("prevalence", [0.01, 0.001])
@@ -291,6 +293,31 @@ def test_a_limit_that_a_model_without_events_would_keep_does_not_pass(prevalence
     assert check(none, 0.02, given="probs").outcome == Outcome.INVESTIGATE
     of_none = check(none, 0.5, metric="observed-expected", given="probs", force=True)
     assert of_none.outcome == Outcome.FAIL
+
+
+def test_the_rarer_class_is_held_against_what_was_expected_of_it_whichever_it_is():
+    """Class 0 of 0.8 %, 2.6 times too high: O/E of class 1 would be 1.01."""
+    p, y = rare_events(40_000, 1, 2.6, 0.008)
+    one, other = (check(data, 0.2, metric="observed-expected", given="probs") for data in ((p, y), (1 - p, 1 - y)))
+    assert one.outcome == other.outcome == Outcome.FAIL
+    assert other.value == pytest.approx(one.value, rel=1e-6)
+    assert "observed-expected of class 0" in other.words
+    named = check((1 - p, 1 - y), 0.2, metric="observed-expected", given="probs", class_names=["ill", "well"])
+    assert "observed-expected of class 'ill'" in named.words
+
+
+@pytest.mark.parametrize("slices", [None, ["here"] * 4000])
+def test_of_several_classes_a_limit_that_always_the_commonest_would_keep_does_not_pass(slices):
+    """Rare ones 2.5 times too high."""
+    rng = np.random.default_rng(0)
+    shares = np.array([0.987, 0.007, 0.006])
+    labels = rng.choice(3, 4000, p=shares)
+    too_high = shares * [1, 2.5, 2.5] / (shares @ [1, 2.5, 2.5]) * rng.uniform(0.99, 1.01, (4000, 1))
+    found = check((np.log(too_high), labels), 0.03, slices=slices, force=True)
+    assert found.high < 3
+    assert found.outcome == Outcome.INVESTIGATE
+    assert "a model that never expects these would keep it" in found.words
+    assert check((np.log(too_high), labels), 0.003, force=True).outcome == Outcome.FAIL
 
 
 def test_of_rare_events_a_calibrated_model_passes_and_hardly_ever_fails():

@@ -172,6 +172,18 @@ def test_what_has_no_line_ends_is_refused_soon():
     assert source.given < 2**21
 
 
+@pytest.mark.parametrize("row", ["", "x,1,abc,1\n", "x,1,0.5,1\ny,2,abc,0\n"])
+def test_ignored_columns_before_a_header_without_rows_or_a_bad_cell(row):
+    """pandas took the place of a column for one among those that are read."""
+    lines = OutcomeLines("in", scores="p", label="outcome")
+    chunks = [text.encode().split(b"\n") for text in (("when,req,p,outcome\n" + row).strip(),)]
+    if not row:
+        assert [len(p) for p, _, _ in lines.read(chunks)] == [0]
+        return
+    with pytest.raises(ValueError, match=rf"in, line {2 + row.count('0.5')}: p must be a number. Got 'abc'"):
+        list(lines.read(chunks))
+
+
 @pytest.mark.parametrize("size", [1, 2, 7, 2**16])
 def test_lines_are_the_same_however_they_come(size, monkeypatch):
     monkeypatch.setattr("focal_lib.tool.inputs.outcome_lines._AT_ONCE", size)
