@@ -88,7 +88,7 @@ def test_apply_and_check(focal, calibrated):
     folder, _ = calibrated
     for command in (
         ("apply", "report/calibrator.json", "new.npy", "--out", "p.npy"),
-        ("check", "z.npz", "--max-ece", 0.9),
+        ("check", "z.npz", "--max-ece", 0.5),
     ):
         done = focal(*command)
         assert done.returncode == 0, done.stderr
