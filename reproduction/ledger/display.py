@@ -11,7 +11,7 @@ from html import escape
 from reproduction.ledger.evidence import Derivation, Evidence, Step
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import PAPERS, Claim, find, ledger
-from reproduction.ledger.links import LEDGER_PAGE, card_anchor, verdict_anchor
+from reproduction.ledger.links import LEDGER_PAGE, VERDICTS_PAGE, card_anchor, verdict_anchor
 from reproduction.ledger.verdicts import Record, records
 
 _records = functools.cache(records)  # a page reads them once
@@ -57,7 +57,8 @@ def show(*ids: str) -> Line:
         ValueError: an unknown id.
     """
     line = chips([find(id) for id in ids])
-    return Line(f'<div class="chips"><p>Recorded verdicts</p>{line.html}</div>', line.text)
+    said = f'Recorded verdicts (<a href="{VERDICTS_PAGE}">what they mean</a>)'
+    return Line(f'<div class="chips"><p>{said}</p>{line.html}</div>', line.text)
 
 
 def chips(claims: Sequence[Claim]) -> Line:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Container
 from pathlib import Path
 
-LEDGER_PAGE = "ledger.html"  # from a chapter
+LEDGER_PAGE, VERDICTS_PAGE = "ledger.html", "../book/verdicts.html"  # from a chapter
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 # An id of a claim, in code letters or not; first what may hold one and stays as it is.
 _ID = re.compile(

@@ -143,7 +143,7 @@ def test_a_chip_has_badge_words_what_holds_instead_and_a_link_to_the_card():
     )
     assert f'#{card_anchor("kk24.prop5")}">The map never lowers the top probability</a>; instead: true for two' in shown
     assert shown.endswith("<small>KK24 Prop. 1</small></span></li>\n</ul></div>")
-    assert "Recorded verdicts" in shown
+    assert 'Recorded verdicts (<a href="../book/verdicts.html">what they mean</a>)' in shown
     assert repr(chip).splitlines()[0].startswith("REFUTED: The map never lowers the top probability; instead: true for")
     assert repr(chip).splitlines()[1].endswith("(KK24 Prop. 1, kk24.prop1)")
     with pytest.raises(ValueError, match=r"claim id must be a known one"):
