@@ -214,20 +214,25 @@ def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
     most = min(n, int(2 / elasticity_minimum(gamma)[0]) + 2)  # for more classes, ties lie below the smallest elasticity
     for k in range(4, most + 1):
         if gamma < critical_gamma(k):
-            below = _lowest(
-                lambda x, k=k: ((1 - math.exp(x)) / (k - 1), math.exp(x)), (-math.log(k) - 40, -math.log(k)), gamma
-            )
-            above = _lowest(lambda x, k=k: (math.exp(x), (1 - math.exp(x)) / (k - 1)), (-math.log(k), -1e-9), gamma)
-            lowest = min(lowest, below, above, elasticity(1 / k, gamma))
+            lowest = min(lowest, _lowest_beta(k, gamma), elasticity(1 / k, gamma))
     return 1 / (gamma + 1), 1 / lowest
 
 
-def _lowest(levels: Callable[[float], tuple[float, float]], bounds: tuple[float, float], gamma: float) -> float:
-    """Smallest inverse temperature of two levels (top, last) over one parameter."""
-    found = scipy.optimize.minimize_scalar(
-        lambda x: beta_of_two_levels(*levels(x), gamma), bounds=bounds, method="bounded", options={"xatol": 1e-10}
+def _lowest_beta(classes: int, gamma: float) -> float:
+    """Smallest `beta_of_two_levels` of classes that are tied but for one, below or above them."""
+
+    def below(x: float) -> float:
+        return beta_of_two_levels((1 - math.exp(x)) / (classes - 1), math.exp(x), gamma)
+
+    def above(x: float) -> float:
+        return beta_of_two_levels(math.exp(x), (1 - math.exp(x)) / (classes - 1), gamma)
+
+    even = -math.log(classes)
+    found = (
+        scipy.optimize.minimize_scalar(one, bounds=bounds, method="bounded", options={"xatol": 1e-10}).fun
+        for one, bounds in ((below, (even - 40, even)), (above, (even, -1e-9)))
     )
-    return float(found.fun)
+    return min(map(float, found))
 
 
 def beta_of_two_levels(top: float, last: float, gamma: float) -> float:

@@ -158,7 +158,7 @@ class _Csv(Table):
                 low_memory=False,
                 keep_default_na=False,  # a class may be called None
                 dtype=dict.fromkeys(words, str),
-                na_values=unsaid | {beyond: [""]},  # type: ignore[arg-type]
+                na_values=unsaid | {beyond: [""]},
             )
         except pd.errors.EmptyDataError:
             return pd.DataFrame(columns=list(names.values()))
