@@ -21,8 +21,8 @@
 # **In short.** A temperature removes most of the difference between losses. On seven of ten kinds of networks we find
 # no clear difference in calibration between cross-entropy and focal loss after it. On the other three, small networks
 # that learnt few images, focal loss stays better calibrated. Its classification error is higher on all ten. *Focal
-# temperature scaling*, the map with a temperature, lowers the ECE on the same three, and changes little on the
-# others.
+# temperature scaling*, the map with a temperature, lowers the ECE on the same three (though not their
+# [classwise ECE](#page-questions)), and changes little on the others.
 #
 # :::{admonition} As printed: KK24 sections 4.2 and 5.2
 # Focal temperature scaling composes the map with temperature scaling and optimises $(\gamma_{ev}, T)$ on a validation

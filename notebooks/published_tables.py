@@ -193,7 +193,7 @@ note("published", twin_equal=int(twins["equal"].max()), twin_cells=int(twins["ce
 # * On 20 Newsgroups L25 take numbers over from M20, and print M20's MMCE as Brier, and $\gamma = 3$ as FLSD-53.
 # * M20 print many numbers twice, always the same.
 #
-# A slip in assembling L25's tables is the likely reason. Conclusions about those rows do not stand.
+# A slip in assembling L25's tables is the likely reason. Conclusions about those rows are open.
 
 # %% tags=["remove-input"]
 show("l25.table5_row_twice", "l25.newsgroups_moved")

@@ -229,7 +229,8 @@ note("looks", printed=100 * (printed["FCL"] - printed["CheXNet (BCE)"]).mean())
 # at equal AUROC.
 #
 # As trained FCL has an ECE {glue:text}`looks-ece:.1f` points *higher* than cross-entropy; L25 prints a lower
-# one for X-rays. Its map, which needs no validation data, takes that away. After it, focal loss has a lower ECE than
+# one for X-rays. (After these few epochs cross-entropy is hardly overfitted; trained for longer on fewer canvases, the
+# order may turn.) FCL's map, which needs no validation data, takes that away. After it, focal loss has a lower ECE than
 # cross-entropy, and between FCL and cross-entropy the difference is undecided.
 #
 # :::{admonition} Small print

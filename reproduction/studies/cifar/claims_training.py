@@ -188,7 +188,7 @@ def focal_temperature_near_one() -> Evidence:
     "After its map, every focal network needs cross-entropy's temperature to within a tenth",
     "KK24 section 4.1, which assumes a similar compensation for every loss",
     r"The 'generalization compensation' is one temperature factor for every loss: what a focal network says, after the map with its "
-    rf"$\gamma$ of training, needs the temperature that cross-entropy needs, to within 10 %. ({SIZE}.)",
+    rf"$\gamma$ of training, needs the temperature that cross-entropy needs, to within 10 %, our tolerance. ({SIZE}.)",
 )
 def generalisation_compensation() -> Evidence:
     """The temperature after the map over that of cross-entropy, paired by seed."""

@@ -134,7 +134,7 @@ add_reading(
 add_ours(
     "kn24.fig2_ends",
     "The top eigenvalue is smaller with gamma 7 than with cross-entropy",
-    "KN24 Fig. 2, its ends",
+    "KN24 Fig. 2, at the ends of our grid",
     rf"$\lambda_{{\max}}(H_{{val}})$ of focal loss is smaller with $\gamma = 7$ than with cross-entropy ({THREE} validation images).",
     lambda: _all(NETWORKS, eigenvalue_contrasts()[:1], "asked"),
 )

@@ -28,9 +28,13 @@ from reproduction.studies.law.plan import EXPECTED, GAMMAS, SURE
 
 ON = (
     f"(Fashion-MNIST, MNIST, CIFAR-10, CIFAR-100 and film reviews; small networks, 2 to 200 epochs; gamma {GAMMAS[0]:g} to {GAMMAS[-1]:g}; ECE of equal width; "
-    "predictions made from the validation logits of the cross-entropy run alone; limits written before the first run. The interval is over cells, the "
-    "kinds of networks, as preregistered, or over these five sources of data, whichever is wider.)"
+    "{}; limits written before the first run. The interval is over cells, the kinds of networks, as preregistered, or over these five sources of data, "
+    "whichever is wider.)"
 )
+MEASURED = ON.format(
+    "no forecast: D is what the map adds to the test outputs of the focal network itself, G of cross-entropy on the same test samples"
+)
+ON = ON.format("predictions made from the validation logits of the cross-entropy run alone")
 ours = Rows("when_focal_loss_helps", "ours", "results/law")
 
 
@@ -75,7 +79,7 @@ def helps_sign() -> Evidence:
     "ECE falls exactly where the map adds less than twice the overconfidence",
     "KK24 section 4, taken further",
     f"ECE falls exactly where the map adds less confidence than twice the overconfidence of cross-entropy, D < 2 G, in at least "
-    f"{100 * EXPECTED['half']:.0f} % of runs. {ON}",
+    f"{100 * EXPECTED['half']:.0f} % of runs. {MEASURED}",
 )
 def helps_half() -> Evidence:
     """D of the focal network's own outputs."""

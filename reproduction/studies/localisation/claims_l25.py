@@ -79,14 +79,15 @@ add_ours(
     "L25 App. A.16, Table 9, asked of other images",
     r"'FCL consistently yields strong performance gains, particularly in terms of average AUROC and reliability scores (ECE, MCE).' (Taken as: "
     r"against binary cross-entropy the mean AUROC over labels is higher, ECE and MCE of all labels together, in bins of equal width, are lower. The paper's images are chest "
-    rf"X-rays. Here: {SEVERAL} among cut-outs of others, $\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, a small network.)",
+    rf"X-rays. Here: {SEVERAL} among cut-outs of others, $\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, a small network, "
+    "4,000 canvases to train on and 6 epochs, after which binary cross-entropy is hardly overconfident. Where it overfits the order may turn.)",
     lambda: All(
         tuple(
             contrast_of_record(SEVERAL, f"{metric}: {FCL_LABEL} minus {CE}", sign)
             for metric, sign in (("auroc", 1), ("ece", -1), ("mce", -1))
         )
     ),
-    instead="ECE and MCE are higher with FCL",
+    instead="after 6 epochs ECE and MCE are higher with FCL",
 )
 
 # ECE after the map minus as trained, paired over seeds.

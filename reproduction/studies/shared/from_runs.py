@@ -249,7 +249,7 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
     seeds = (set(table.loc[table["loss"] == loss, "seed"]) for loss in contrast.losses)
     if set.intersection(*seeds):
         differences = paired_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-        remark = _other_eces(table, contrast)
+        remark = other_eces(table, contrast)
     else:
         differences, remark = _OF_NO_SEED, ""
     unwritten = "" if _is_written(name, contrast) else "Not among what was written down before the runs"
@@ -324,8 +324,9 @@ def _planned_seeds(name: str, contrast: Contrast) -> set[int]:
     return seeds
 
 
-def _other_eces(table: pd.DataFrame, contrast: Contrast) -> str:
-    compared = compare_eces(table, [contrast])
+def other_eces(table: pd.DataFrame, contrast: Contrast) -> str:
+    """'By another ECE it is otherwise: ...', of those ECEs that the table has; '' where it is not."""
+    compared = compare_eces(table, [contrast], [ece for ece in ECES if (table["metric"] == ece).any()])
     return _say_apart(compared[compared["apart"].astype(bool)])
 
 

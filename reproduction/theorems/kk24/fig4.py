@@ -99,7 +99,7 @@ def fig4_triangle() -> Evidence:
     "kk24.fig4_ratio",
     "Relative to the oval part, those isolines become less triangular",
     "KK24 section 3.3 on Fig. 4, taken further",
-    r"Set against the second harmonic of an isoline's radius, the third is smaller for the proper part, $\gamma = 1, 3$, than for cross-entropy, at each "
+    r"Set against the second harmonic of an isoline's radius about its centroid, the third is smaller for the proper part, $\gamma = 1, 3$, than for cross-entropy, at each "
     r"percentile of the figure: by this measure its isolines are more oval, not more triangular.",
 )
 def fig4_ratio() -> Evidence:

@@ -198,7 +198,7 @@ paraphrased(
     "kk24.fig5_caption",
     "Three classes: gamma 1 and 3 match T = 0.81 and 0.46",
     "KK24 Fig. 5, caption",
-    r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
+    r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$. (To within 0.01, logits in $(-5, 5)$.)",
     lambda: _temperatures_measured({1.0: 0.81, 3.0: 0.46}, 0.01),
     chapter="simplex",
     instead="most likely a slip: they are of smaller gamma",

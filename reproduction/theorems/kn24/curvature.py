@@ -110,8 +110,8 @@ def _crossings(ratio: sp.Expr, points: dict[int, str]) -> Step:
     "kn24.curvature_logit_larger",
     "In the logit focal curvature can be over twice cross-entropy's",
     "KN24 on curvature, of the loss itself as a function of the true class' logit",
-    r"In the logit of the true class the second derivative of focal loss can be more than twice that of cross-entropy: $\gamma = 2$, "
-    r"$p = 0.27$.",
+    r"In the logit of the true class the second derivative of focal loss, with the exponent $\gamma$, can be more than twice that of "
+    r"cross-entropy: $\gamma = 2$, $p = 0.27$.",
 )
 def curvature_logit_larger() -> Evidence:
     """The ratio at this point is computed in ball arithmetic."""
