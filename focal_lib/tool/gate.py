@@ -232,8 +232,9 @@ def check(
     def judged(name: str, inside: Any) -> Part:
         probability, outcome, within = *(own[inside] for own in values), design.take(inside)
         own = INTERVALS[metric](probability, outcome, level=each, design=within)
-        others = _others(test, inside, within) if metric != "observed-expected" else 1.0
-        why = _too_coarse(limit, others, test.is_binary) if own.high <= limit and others <= limit else ""
+        why = ""
+        if own.high <= limit and metric != "observed-expected" and (others := _others(test, inside, within)) <= limit:
+            why = _too_coarse(limit, others, test.is_binary)
         passes = own.high <= limit and not why
         found = Outcome.PASS if passes else Outcome.FAIL if own.low > limit else Outcome.INVESTIGATE
         i = own.scaled(100)
@@ -283,8 +284,8 @@ def _others(data: LogitSet, inside: Any, design: Design) -> float:
     """Share of all classes but the commonest: the error of a model that is always certain of that one."""
     if data.layout == "options":  # an option's place says nothing
         return 1.0
-    labels = np.asarray(data.labels)[inside]
-    return 1 - max(design.mean((labels == label).astype(float)) for label in np.unique(labels))
+    of_classes = np.bincount(data.labels[inside], design.weights)
+    return 1 - float(of_classes.max() / of_classes.sum())
 
 
 def _too_coarse(limit: float, others: float, binary: bool) -> str:

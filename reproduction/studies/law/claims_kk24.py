@@ -26,15 +26,15 @@ from reproduction.studies.law.judged import (
 )
 from reproduction.studies.law.plan import EXPECTED, GAMMAS, SURE
 
-ON = (
+_RUNS = (
     f"(Fashion-MNIST, MNIST, CIFAR-10, CIFAR-100 and film reviews; small networks, 2 to 200 epochs; gamma {GAMMAS[0]:g} to {GAMMAS[-1]:g}; ECE of equal width; "
     "{}; limits written before the first run. The interval is over cells, the kinds of networks, as preregistered, or over these five sources of data, "
     "whichever is wider.)"
 )
-MEASURED = ON.format(
+MEASURED = _RUNS.format(
     "no forecast: D is what the map adds to the test outputs of the focal network itself, G of cross-entropy on the same test samples"
 )
-ON = ON.format("predictions made from the validation logits of the cross-entropy run alone")
+ON = _RUNS.format("predictions made from the validation logits of the cross-entropy run alone")
 ours = Rows("when_focal_loss_helps", "ours", "results/law")
 
 
