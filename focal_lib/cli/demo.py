@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
-import numpy as np
 
 from focal_lib.atomic_write import check_target, write_together
 from focal_lib.cli.errors import FileCommand
@@ -28,6 +28,8 @@ def demo(out: Path, samples: int, seed: int) -> None:
     binary.csv is the log of a binary model: id, date, segment, its probability score, and what came, label.
     classes.npz has logits of three classes, with labels. Both models have a temperature of 2.
     """
+    import numpy as np
+
     rng = np.random.default_rng(seed)
     logits = 4 * rng.normal(size=samples) - 2
     came = rng.random(samples) < 1 / (1 + np.exp(-logits / 2))
@@ -55,6 +57,8 @@ def demo(out: Path, samples: int, seed: int) -> None:
     )
 
 
-def _save(part: Path, **arrays: np.ndarray) -> None:
+def _save(part: Path, **arrays: Any) -> None:
+    import numpy as np
+
     with part.open("wb") as stream:  # NumPy would add an ending to the name
-        np.savez(stream, **arrays)  # type: ignore[arg-type]
+        np.savez(stream, **arrays)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.data_options import CLASS_NAMES, GIVEN, SCORES
@@ -51,6 +50,8 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: Any
     content. Lines that come again in another file, or in a pipe, count again, but with --id. A pipe counts as it
     comes; what was counted is in the state before an alarm is printed.
     """
+    import numpy as np
+
     from focal_lib.tool.inputs.outcome_lines import OutcomeLines, lines_of
     from focal_lib.tool.watch import CalibrationWatch, WatchState
 

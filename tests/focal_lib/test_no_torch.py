@@ -43,8 +43,11 @@ def without(code, *arguments):
     return subprocess.run(command, capture_output=True, text=True)
 
 
+MAIN = "from focal_lib.cli import main; main()"
+
+
 def focal(*arguments):
-    return without("from focal_lib.cli import main; main()", *arguments)
+    return without(MAIN, *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +85,12 @@ def test_what_takes_long_to_import_is_imported_when_it_is_used(module, rest):
     slow = {"jinja2", "matplotlib", "pandas", "scipy.optimize", "scipy.special", "scipy.stats", "sklearn"}
     done = without(f"import focal_lib.{module}; print(*sorted({slow} & {{*sys.modules}}))")
     assert (set(done.stdout.split()), done.stderr) == (rest, "")
+
+
+def test_help_needs_no_numpy():
+    done = without("import atexit; atexit.register(lambda: print('numpy' in sys.modules))\n" + MAIN, "--help")
+    assert done.stdout.startswith("Usage: ")
+    assert done.stdout.endswith("False\n")
 
 
 @pytest.mark.parametrize("source", ["z.npz", "z.csv"])
