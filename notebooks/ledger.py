@@ -28,6 +28,7 @@ paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for
 
 # %% tags=["hide-input"]
 from reproduction.ledger import ledger
+from reproduction.ledger.lost_formulas import table
 from reproduction.ledger.page import cards, count_table, weights
 from reproduction.ledger.tally import tally
 from reproduction.pages.footer import foot
@@ -88,6 +89,17 @@ count_table([claim for claim in claims if not claim.of_paper])
 
 # %% tags=["remove-input"]
 cards(claims)
+
+# %% [markdown]
+# (sec-formulas)=
+# ## Formulas we ask for
+#
+# These claims wait for a line that our copy of the paper has lost. If you have the paper, look it up and give it to the
+# ledger: `focal claims kn24.lemma1 --formula "CE - gamma*H"` prints the verdict that follows. Where no symbols are
+# named, or your formula is not yet known, open an issue with it.
+
+# %% tags=["remove-input"]
+table()
 
 # %% tags=["remove-input"]
 foot("ledger", paper=paper)

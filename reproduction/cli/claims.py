@@ -5,6 +5,7 @@ focal claims prop5              those with that in their id or statement
 focal claims kk24.prop5         one of them, checked now, with its evidence
 focal claims kk24.prop5 --json  the same as data; without an id, the whole ledger
 focal claims --verify           everything checked anew and compared with the record
+focal claims kn24.lemma1 --formula "CE - gamma*H"   judged by a formula that our copy of the paper has lost
 """
 
 from __future__ import annotations
@@ -31,7 +32,16 @@ if TYPE_CHECKING:
 @click.option("--record", is_flag=True, help="Check again and record the verdicts, in the README's table, too.")
 @click.option("--paper", help="Only the claims of one paper: kk24, m20, kn24 or l25.")
 @click.option("--boxes", type=NAMED_PATH, help="Write the boxes of a claim's certificate, as JSON.")
-def claims(text: str | None, as_data: bool, verify: bool, record: bool, paper: str | None, boxes: Path | None) -> None:
+@click.option("--formula", help="Judge a claim whose formula our copy of the paper has lost by this one.")
+def claims(
+    text: str | None,
+    as_data: bool,
+    verify: bool,
+    record: bool,
+    paper: str | None,
+    boxes: Path | None,
+    formula: str | None,
+) -> None:
     """The ledger: every claim with its verdict on record, or those with TEXT in their id or statement.
 
     One alone is checked now and explained with its evidence.
@@ -41,6 +51,7 @@ def claims(text: str | None, as_data: bool, verify: bool, record: bool, paper: s
     from reproduction.ledger.ledger import ledger, search
 
     given = {"--json": as_data, "--verify": verify, "--record": record, "--boxes": boxes is not None}
+    given["--formula"] = formula is not None
     if sum(given.values()) > 1:
         both = ", ".join(name for name, is_given in given.items() if is_given)
         raise click.UsageError(f"only one of {', '.join(given)} can be done at a time. Got {both}.")
@@ -51,6 +62,8 @@ def claims(text: str | None, as_data: bool, verify: bool, record: bool, paper: s
     alone = wanted[0] if text and len(wanted) == 1 else None
     if boxes is not None:
         _write_boxes(alone, boxes)
+    elif formula is not None:
+        _judge(alone.id if alone else str(text), formula)
     elif record:
         _record([claim.id for claim in wanted])
     elif verify:
@@ -132,3 +145,13 @@ def _write_boxes(claim: Claim | None, out: Path) -> None:
     except OSError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{sum(len(b) for c in found for b in c.boxes.values()):,} boxes -> {out}")
+
+
+def _judge(id: str, formula: str) -> None:
+    from reproduction.ledger.lost_formulas import judge
+
+    try:
+        evidence = judge(id, formula)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{evidence.verdict}, if the formula is {formula}\n\n{evidence.describe()}")
