@@ -136,7 +136,7 @@ add_reading(
     "FCL has a lower error than cross-entropy in small networks",
     "L25 section 5.2.1, on small networks",
     r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models'. (Taken as: with $\gamma = 4$, "
-    rf"$\lambda = \frac32$, as above, a lower test error than cross-entropy. Here: {SIZE}.)",
+    rf"$\lambda = \frac32$, as in l25.fcl_lower_here, a lower test error than cross-entropy. Here: {SIZE}.)",
     lambda: _written(OTHERS, 7),
     regime=TABLES,
 )
@@ -206,7 +206,7 @@ add_ours(
     "l25.bias_as_asked_here",
     short="Networks lean as much as FCL's minimiser does",
     source="L25 Def. 3.1, its minimiser",
-    statement=rf"For $\lambda$ of 0, $\frac12$, 1 and 2 they lean as much as the minimiser of FCL does, within {100 * TOLERANCE:g} %. {MOONS}",
+    statement=rf"Networks trained with FCL, $\lambda$ of 0, $\frac12$, 1 and 2, lean from the truth as much as its minimiser does, within {100 * TOLERANCE:g} %. {MOONS}",
     chapter=CHAPTER,
     fidelity="ours",
     needs=NEEDS,
@@ -228,7 +228,7 @@ add_ours(
     "l25.map_here",
     "FCL's map brings its networks nearer to the truth",
     "L25 Def. 3.1, after its map",
-    rf"After the map of FCL these networks are nearer to the truth than before: $\lambda$ of $\frac12$, 1 and 2. {MOONS}",
+    rf"After the map of FCL networks trained with it are nearer to the truth than before: $\lambda$ of $\frac12$, 1 and 2. {MOONS}",
     lambda: _signed(
         *(
             (

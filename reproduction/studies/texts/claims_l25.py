@@ -53,8 +53,8 @@ add_reading(
     "l25.text_label_smoothing",
     "Film reviews: label smoothing has lower ECE than cross-entropy",
     "L25 Table 4, on texts",
-    "Label smoothing (0.05) has a lower ECE than cross-entropy before temperature scaling, as Table 4 prints for 20 Newsgroups and for AG "
-    f"News, and the opposite for FinSen (4.41 against .98). (Here: equal width; {size_with('label smoothing minus cross-entropy')}.)",
+    "Label smoothing (0.05) has a lower ECE than cross-entropy before temperature scaling, as Table 4 prints for 20 Newsgroups and AG News; "
+    f"for FinSen it prints the opposite, 4.41 against .98. (Here: equal width; {size_with('label smoothing minus cross-entropy')}.)",
     lambda: contrasts_everywhere("label smoothing minus cross-entropy", sign=-1, said="printed"),
 )
 
