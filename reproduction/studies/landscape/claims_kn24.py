@@ -88,7 +88,7 @@ def fig4_after_scaling() -> Evidence:
 CHAPTER = "landscape"
 RECORDED = "results/landscape"
 OTHERS = ("small-cnn", "mlp")  # than ViT
-TRAINED = "Fashion-MNIST, 2,000 training images, 100 epochs"
+TRAINED = "Fashion-MNIST, networks trained on 2,000 images for 100 epochs"
 ON_200 = "the Hessian on 200"
 OTHERS_SAID = ", ".join(map(in_words, OTHERS))
 THREE = f"three small networks: {', '.join(map(in_words, NETWORKS))}; {TRAINED}, of the transformer 30; {ON_200}"
