@@ -22,7 +22,7 @@
 # * Yes, if its weights are chosen on validation labels. In all five settings the map brings the model nearer to people.
 # * It is then about as near as a model trained with cross-entropy, and rarely nearer.
 # * No, if it is trained on to the end. Then the map takes the model away from people, in all five settings.
-# * With three classes the map beats a temperature fitted on held-out labels, though it needs no labels.
+# * With validated weights and three classes the map beats a temperature fitted on held-out labels, and needs none.
 #
 # :::{admonition} As printed: KK24 sections 2 and 3.3
 # 'the authors proved the existence of the closed-form transformation that recovers true class probability from the

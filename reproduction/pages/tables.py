@@ -19,9 +19,11 @@ from focal_lib.metrics.detection import DETECTION_SCORES
 WORDS = {
     # metrics and scores
     "adaptive-ece": "adaptive ECE",
+    "adaptive-ece-change": "change of adaptive ECE",
     "auroc": "AUROC",
     "brier": "Brier score",  # the loss, too
     "classwise-ece": "classwise ECE",
+    "classwise-ece-change": "change of classwise ECE",
     "confidence-gap": "confidence minus accuracy",
     "ece": "ECE",
     "ece-change": "change of ECE",
@@ -38,6 +40,7 @@ WORDS = {
     "minus none": "minus as trained",
     "nll": "NLL",
     "smooth-ece": "smooth ECE",
+    "smooth-ece-change": "change of smooth ECE",
     # losses
     **{name: record.printed for name, record in LOSS_RECORDS.items() if record.printed != name},
     # data sets

@@ -5,15 +5,13 @@ Every contrast was written down before its record was made: `architectures`, `ca
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.calibrators.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
 from reproduction.studies.calibrators.calibrators_compared import CALIBRATOR_CONTRASTS, FIRST_CONTRASTS
-from reproduction.studies.shared.from_runs import contrast_by_seed, measure_among, name_metric, other_eces, with_remark
+from reproduction.studies.shared.from_runs import contrast_by_seed, measure_among, name_metric, with_remark
 from reproduction.studies.shared.recorded import read_small_comparison, read_table
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
@@ -43,8 +41,7 @@ def _by_network(metric: str) -> Evidence:
             of_network = table[table["model"] == row.model]
             part = contrast_by_seed(quantity, of_network, contrast, "asked")
             corrected = f"p = {row.p_adjusted:.2g} by Holm over all {len(found)} contrasts of the record"
-            otherwise = other_eces(of_network, contrast)
-            parts.append(replace(part, remark=f"{corrected}{f'. {otherwise}' * bool(otherwise)}"))
+            parts.append(with_remark(part, corrected))
     return All.of(*parts)
 
 

@@ -15,10 +15,11 @@ from reproduction.studies.human_labels.contrasts import (
     size_of_gap,
     temperature_left,
 )
-from reproduction.studies.human_labels.plan import END, VALIDATED
+from reproduction.studies.human_labels.plan import END, VALIDATED, Plan
 from reproduction.studies.shared.from_runs import COMPENSATION
 
 CHAPTER = "human_labels"
+THE_END = f"end (epoch {Plan.epochs}; of a linear model the least penalty)"
 
 
 add_reading = Rows(CHAPTER, "our reading", needs=NEEDS)
@@ -50,10 +51,10 @@ add_ours(
 # With two classes the two are nearly one function, and nothing is claimed.
 add_ours(
     "kk24.raters_map_not_temperature",
-    "Three classes: the map beats the best temperature in nearness to raters",
+    "Three classes, validated weights: the map beats a temperature in nearness to raters",
     "KK24 section 3.3, taken further",
-    "With three classes the map brings a linear focal model nearer to the raters (KL) than the best temperature on held-out labels does. "
-    rf"({SIZE}.)",
+    "With weights of least validation loss and three classes the map brings a linear focal model nearer to the raters (KL) than the best "
+    rf"temperature by log-loss on held-out labels does. ({SIZE}. Trained to the end the map takes it away: kk24.raters_overfitted_map.)",
     lambda: contrast_of_raters("linear, three classes", "focal after its map minus focal after a temperature", -1),
 )
 
@@ -62,8 +63,8 @@ add_ours(
     "kk24.raters_temperature_left",
     "After the map a focal model needs cross-entropy's temperature on film reviews",
     "KK24 section 4.1, taken further",
-    rf"After the map a focal model needs the temperature that cross-entropy needs, to within {100 * COMPENSATION:g} %. "
-    rf"({SIZE}; two classes.)",
+    rf"With weights of least validation loss a focal model needs after the map the temperature that cross-entropy needs, to within "
+    rf"{100 * COMPENSATION:g} %. ({SIZE}; two classes; temperatures by log-loss on held-out labels.)",
     lambda: All(tuple(temperature_left(setting, COMPENSATION) for setting in TWO_CLASSES)),
     instead="not within the tolerance, for a linear model",
 )
@@ -75,7 +76,7 @@ add_reading(
     "KK24 abstract",
     "'[F]ocal loss pushes the model to provide under-confident predictions on the training data, resulting in being better calibrated on "
     "the test data, due to the generalization gap.' (Of the second half; the first, on the training data, is not tested. Taken as: trained on to the "
-    "end, as KK24 do ('Results were evaluated on the last epoch'), the mean top probability of a focal model is nearer to the share of raters who say "
+    f"{THE_END}, as KK24 do ('Results were evaluated on the last epoch'), the mean top probability of a focal model is nearer to the share of raters who say "
     "that class than that of one of cross-entropy, and the model nearer to the raters in KL, which holds more than calibration; only the second was "
     rf"written down before the runs, and of the Tree-LSTM when the other models had been seen; {SIZE}. For weights of least validation loss: kk24.raters_validated.)",
     lambda: All(
@@ -111,7 +112,7 @@ add_ours(
     "kk24.raters_overfitted_map",
     "Trained to the end, the map takes focal models away from raters",
     "KK24 abstract, taken further",
-    rf"Trained on to the end, the map takes a focal model away from the raters (KL). ({SIZE}.)",
+    rf"Trained on to the {THE_END}, the map takes a focal model away from the raters (KL). ({SIZE}; {'; '.join(SETTINGS)}.)",
     lambda: in_every_setting("to the end: focal after its map minus as it is", 1),
 )
 
@@ -120,8 +121,8 @@ add_ours(
     "kk24.raters_majority",
     "Training on the majority vote takes cross-entropy away from raters",
     "KK24 section 3.1, taken further",
-    "Trained with cross-entropy on the majority of the raters, a model is farther from them (KL) than trained on labels drawn from their "
-    "votes. (Film reviews, two classes.)",
+    "Trained with cross-entropy on the majority of the raters, a model with weights of least validation loss is farther from them (KL) than "
+    f"trained on labels drawn from their votes. (Film reviews, two classes; {'; '.join(TWO_CLASSES)}.)",
     lambda: All(
         tuple(contrast_of_raters(setting, "cross-entropy: majority minus drawn", 1) for setting in TWO_CLASSES)
     ),

@@ -10,10 +10,8 @@ from reproduction.studies.localisation.plan import FCL, ONE, SEVERAL, Plan, loss
 CHAPTER = "where_it_looks"
 BOTH = (ONE, SEVERAL)
 CE, FOCAL, FCL_LABEL = losses_compared()
-SIZE = (
-    rf"The paper's images are chest X-rays. Here: garments among cut-outs of others, one or several on a canvas, $\gamma = {FCL[0]:g}$, "
-    rf"$\lambda = {FCL[1]:g}$, a small network."
-)
+TRAINED = rf"$\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, a small network, {Plan.n_train:,} canvases to train on and {Plan.epochs} epochs"
+SIZE = f"The paper's images are chest X-rays. Here: garments among cut-outs of others, one or several on a canvas, {TRAINED}."
 
 
 def maps(metric: str, *pairs: tuple[str, str], sign: int) -> Evidence:
@@ -79,8 +77,8 @@ add_ours(
     "L25 App. A.16, Table 9, asked of other images",
     r"'FCL consistently yields strong performance gains, particularly in terms of average AUROC and reliability scores (ECE, MCE).' (Taken as: "
     r"against binary cross-entropy the mean AUROC over labels is higher, ECE and MCE of all labels together, in bins of equal width, are lower. The paper's images are chest "
-    rf"X-rays. Here: {SEVERAL} among cut-outs of others, $\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, a small network, "
-    "4,000 canvases to train on and 6 epochs, after which binary cross-entropy is hardly overconfident. Where it overfits the order may turn.)",
+    rf"X-rays. Here: {SEVERAL} among cut-outs of others, {TRAINED}, "
+    "after which binary cross-entropy is hardly overconfident. Where it overfits the order may turn.)",
     lambda: All(
         tuple(
             contrast_of_record(SEVERAL, f"{metric}: {FCL_LABEL} minus {CE}", sign)
@@ -96,8 +94,8 @@ add_ours(
     "Several labels: the map lowers ECE of focal loss and FCL",
     "L25 App. A.16, taken further by KK24's decomposition",
     r"Of several labels, each after the map of its own two classes, focal loss and FCL have a lower ECE, in bins of equal width, than as trained. (Here: "
-    rf"{SEVERAL} among cut-outs of others, $\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, a small network, "
-    rf"{Plan.n_train:,} canvases to train on, {Plan.epochs} epochs; no validation data are used.)",
+    rf"{SEVERAL} among cut-outs of others, {TRAINED}, after which they are underconfident; no validation data are used. Where a network overfits "
+    "the map may raise it.)",
     lambda: All(
         tuple(contrast_of_record(SEVERAL, f"ece: {loss} after its map minus {loss}", -1) for loss in (FOCAL, FCL_LABEL))
     ),

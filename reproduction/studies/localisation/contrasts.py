@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 
@@ -12,9 +10,9 @@ from focal_lib.metrics.significance import holm, t_p_value
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.localisation.measures import RECORD
 from reproduction.studies.localisation.plan import written_contrasts
-from reproduction.studies.shared.from_runs import signed_if_any
+from reproduction.studies.shared.from_runs import contrast_by_seed
 from reproduction.studies.shared.recorded import read_table
-from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts, find_contrast
+from reproduction.studies.shared.written_contrasts import evaluate_contrasts, find_contrast
 
 
 def of_setting(setting: str) -> pd.DataFrame:
@@ -70,6 +68,4 @@ def contrast_of_record(setting: str, name: str, sign: int) -> Measurement:
         ValueError: no such contrast was written down.
     """
     contrast = find_contrast(written_contrasts(setting), name)
-    values = difference_by_seed(of_setting(setting), contrast.metric, contrast.ours, contrast.theirs)
-    printed = "negative" if sign < 0 else "positive"
-    return replace(signed_if_any(f"{name}, {setting}, in points", printed, values, sign), said="claimed")
+    return contrast_by_seed(f"{name}, {setting}, in points", of_setting(setting), contrast, "claimed", sign)

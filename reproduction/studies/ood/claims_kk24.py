@@ -67,7 +67,7 @@ add_ours(
     "kk24.temperature_under_shift",
     "A temperature fitted on clean images lowers NLL on corrupted Fashion-MNIST",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    rf"A temperature fitted on clean images lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
+    rf"A temperature fitted on clean images by log-loss lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
     lambda: _asked("temperature", "nll"),
 )
 
@@ -75,7 +75,7 @@ add_ours(
     "kk24.temperature_ece_under_shift",
     "A temperature fitted on clean images lowers ECE on corrupted Fashion-MNIST",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    rf"A temperature fitted on clean images lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
+    rf"A temperature fitted on clean images by log-loss lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
     lambda: _asked("temperature", "adaptive-ece"),
 )
 
@@ -84,7 +84,7 @@ add_ours(
     "kk24.focal_scaling_under_shift",
     "Focal temperature scaling beats a temperature by NLL on corrupted Fashion-MNIST",
     f"KK24 section 5.2, on focal temperature scaling, {NOT_ASKED}",
-    rf"Focal temperature scaling fitted on clean images has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "
+    rf"Focal temperature scaling fitted on clean images by log-loss has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "
     rf"$\gamma = 3$. {CORRUPTED}",
     lambda: _asked("focal-temperature", "nll"),
     instead="with gamma 3 the NLL is higher",
@@ -114,7 +114,7 @@ add_ours(
     "kk24.temperature_harms_cifar",
     "Under reduced contrast a clean temperature raises ECE on CIFAR-10, too",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    rf"Where contrast is reduced, a temperature fitted on clean images raises the adaptive ECE (equal mass) of networks trained with $\gamma = 3$, on "
+    rf"Where contrast is reduced, a temperature fitted on clean images by log-loss raises the adaptive ECE (equal mass) of networks trained with $\gamma = 3$, on "
     rf"CIFAR-10 too. ({CIFAR_SIZE}; the first 2,000 test images; mean over five severities; asked after it had been seen on Fashion-MNIST, and not written "
     r"down before.)",
     lambda: _harm_under_contrast(of_cifar()),
@@ -125,7 +125,7 @@ add_ours(
     "kk24.temperature_under_shift_cifar",
     "A temperature fitted on clean images lowers NLL on corrupted CIFAR-10",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    rf"A temperature fitted on clean images lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
+    rf"A temperature fitted on clean images by log-loss lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
     lambda: _asked("temperature", "nll", corruptions_asked(of_cifar()), CIFAR_SHIFTS),
 )
 
@@ -133,7 +133,7 @@ add_ours(
     "kk24.temperature_ece_under_shift_cifar",
     "A temperature fitted on clean images lowers ECE on corrupted CIFAR-10",
     f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    rf"A temperature fitted on clean images lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
+    rf"A temperature fitted on clean images by log-loss lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
     lambda: _asked("temperature", "adaptive-ece", corruptions_asked(of_cifar()), CIFAR_SHIFTS),
 )
 
@@ -142,7 +142,7 @@ add_ours(
     "kk24.focal_scaling_under_shift_cifar",
     "Focal temperature scaling beats a temperature by NLL on corrupted CIFAR-10",
     f"KK24 section 5.2, on focal temperature scaling, {NOT_ASKED}",
-    rf"Focal temperature scaling fitted on clean images has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "
+    rf"Focal temperature scaling fitted on clean images by log-loss has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "
     rf"$\gamma = 3$. {ON_CIFAR}",
     lambda: _asked("focal-temperature", "nll", corruptions_asked(of_cifar()), CIFAR_SHIFTS),
 )

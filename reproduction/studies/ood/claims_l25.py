@@ -144,7 +144,7 @@ add_ours(
     "Energy detects MNIST digits better than the largest probability",
     "L25 section 5.4, which does not say by which score",
     rf"By energy the AUROC is higher than by the largest probability, for cross-entropy, $\gamma = 3$ and FCL with $\gamma = 4$, $\lambda = 1.5$. "
-    rf"({SIZE}; 5,000 of MNIST's digits as unknown inputs; four seeds, none of them those in which it was seen; the comparison was not written down before.)",
+    rf"({SIZE}; 5,000 of MNIST's digits as unknown inputs; as trained; four seeds, none of them those in which it was seen; the comparison was not written down before.)",
     lambda: All(tuple(_energy(read_unknown("fashion-mnist-fresh", UNKNOWN)))),
 )
 
@@ -187,6 +187,6 @@ add_ours(
     "By energy gamma 3 detects MNIST digits better than cross-entropy",
     "L25 section 5.4, which does not say by which score",
     rf"By energy focal loss with $\gamma = 3$ has a higher AUROC than cross-entropy. ({SIZE}; 5,000 of MNIST's digits as unknown inputs; "
-    r"four seeds, trained after others had suggested it.)",
+    r"as trained; four seeds, trained after others had suggested it.)",
     lambda: _contrast(read_unknown("fashion-mnist-fresh", UNKNOWN), FRESH_DIGITS[0], "asked"),
 )

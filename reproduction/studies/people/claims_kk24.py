@@ -17,8 +17,10 @@ from reproduction.studies.people.plan import CLIPPED, EXPECTED, LONG, RATIO, RES
 
 CHAPTER = "calibrated_to_whom"
 _SHORT = (RESNET18, CLIPPED)
-_WHERE = "CIFAR-10H; ResNet-18 and the small network with clipped gradients after 16 epochs"
+_ON = "CIFAR-10H, the temperature for labels by log-loss"
+_WHERE = f"{_ON}; ResNet-18 and the small network with clipped gradients after 16 epochs"
 _EVERYWHERE = f"{_WHERE}, the small network after 100"
+_GAMMAS = r"$\gamma = 2$ on ResNet-18, 3 on the small network"
 _LOW, _HIGH = EXPECTED["ratio"]
 
 add = Rows(CHAPTER, "ours", needs=NEEDS)
@@ -51,14 +53,15 @@ add(
     "Focal loss as trained is nearer to people than scaled cross-entropy",
     "KK24 section 4, asked of people",
     "Focal loss as trained is nearer to people (KL) than cross-entropy after a temperature fitted on labels. "
-    rf"({_WHERE}; $\gamma = 2$ on ResNet-18, $\gamma = 3$ on the small network.)",
+    f"({_WHERE}; {_GAMMAS}.)",
     lambda: judge_primary(*_SHORT),
 )
 add(
     "kk24.people_other_gammas",
     "In ResNet-18 gamma 1 and 3 are nearer to people than scaled cross-entropy",
     "KK24 section 4, asked of people",
-    r"The same with $\gamma = 1$ and 3 on ResNet-18. (CIFAR-10H; after 16 epochs.)",
+    r"The same as kk24.people_as_trained with $\gamma = 1$ and 3 on ResNet-18. "
+    f"({_ON}; after 16 epochs.)",
     lambda: judge_contrasts("as trained minus cross-entropy after a temperature", (RESNET18,), primary=False),
 )
 add(
@@ -66,21 +69,22 @@ add(
     "After 100 epochs focal loss is farther from people than scaled cross-entropy",
     "KK24 section 4, asked of people",
     r"After 100 epochs focal loss ($\gamma = 3$) as trained is farther from people (KL) than cross-entropy after a temperature fitted on labels. "
-    "(CIFAR-10H; the small network.)",
+    f"({_ON}; the small network.)",
     lambda: judge_primary(LONG),
 )
 add(
     "kk24.people_temperature_away",
     "After 16 epochs a label temperature takes focal networks away from people",
     "KK24 section 4.1, asked of people",
-    rf"After 16 epochs a temperature fitted on labels takes a focal network away from people (KL). ({_WHERE}; $\gamma = 1, 2, 3$ and FLSD-53.)",
+    rf"After 16 epochs a temperature fitted on labels takes a focal network away from people (KL). ({_WHERE}; on the first $\gamma = 1, 2, 3$ and FLSD-53, on the second $\gamma = 3$.)",
     lambda: judge_contrasts("after a temperature minus as trained", _SHORT),
 )
 add(
     "kk24.people_temperature_nearer",
     "After 100 epochs a label temperature brings focal networks nearer to people",
     "KK24 section 4.1, asked of people",
-    r"After 100 epochs a temperature fitted on labels brings a focal network ($\gamma = 3$) nearer to people (KL). (CIFAR-10H; the small network.)",
+    r"After 100 epochs a temperature fitted on labels brings a focal network ($\gamma = 3$) nearer to people (KL). "
+    f"({_ON}; the small network.)",
     lambda: judge_contrasts("after a temperature minus as trained", (LONG,)),
 )
 add(
@@ -88,7 +92,7 @@ add(
     "In squared distance focal loss is farther from people than scaled cross-entropy",
     "KK24 section 4, asked of people",
     "In squared distance focal loss as trained is farther from people than cross-entropy after a temperature fitted on labels. "
-    f"({_EVERYWHERE}.)",
+    f"({_EVERYWHERE}; {_GAMMAS}.)",
     lambda: judge_contrasts("squared distance"),
 )
 add(
@@ -96,21 +100,21 @@ add(
     "With a little uniform mixed in, focal loss is farther from people",
     "KK24 section 4, asked of people",
     "In KL, too, once 1 % of a uniform distribution is mixed into each network, focal loss as trained is farther from people than cross-entropy "
-    f"after a temperature fitted on labels. ({_EVERYWHERE}.)",
+    f"after a temperature fitted on labels. ({_EVERYWHERE}; {_GAMMAS}.)",
     lambda: judge_contrasts("KL from 99 % of the network"),
 )
 add(
     "kk24.people_own_temperature",
     "With temperatures fitted to people, cross-entropy is nearer than focal loss",
     "KK24 section 4.1, asked of people",
-    f"After the temperature that suits people, cross-entropy is nearer to them (KL) than focal loss. ({_EVERYWHERE}.)",
+    f"After the temperature that suits people, cross-entropy is nearer to them (KL) than focal loss. ({_EVERYWHERE}; {_GAMMAS}.)",
     lambda: judge_contrasts("both after the temperature for people"),
 )
 add(
     "kk24.people_map",
     "The map takes focal networks away from people",
     "KK24 section 3.3, Prop. 4, asked of people",
-    f"The focal calibration map takes a focal network away from people (KL). ({_EVERYWHERE}.)",
+    f"The focal calibration map takes a focal network away from people (KL). ({_EVERYWHERE}; {_GAMMAS}.)",
     lambda: judge_contrasts("after its map minus as trained"),
 )
 add(

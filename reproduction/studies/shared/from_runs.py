@@ -49,7 +49,7 @@ BOOK_RUNS = f"results/{BOOK}"  # the runs of the book's grid
 M20_FIGURES = "m20-figures"  # the grid of M20's own networks, data and epochs
 OF_ONE_SEED = "that grid has one seed, of which no sign is decided: it is UNDECIDED until another is added"
 SIZE = "Fashion-MNIST, 2,000 training images, small CNN, 100 epochs"  # of the book's grid, for statements
-CIFAR_SIZE = "CIFAR-10, 4,000 training images, ResNet-8"  # of the networks under shift, for statements
+CIFAR_SIZE = "CIFAR-10, 4,000 training images, ResNet-8, 30 epochs"  # of the networks under shift, for statements
 
 
 def results() -> tuple[Result, ...]:
@@ -168,13 +168,16 @@ def contrast_by_seed(
 ) -> Measurement:
     """A contrast that was written down, against the sign claimed, its own by default; of one seed without an interval.
 
+    A remark has `other_eces`.
+
     Raises:
         ValueError: as `paired_by_seed`.
     """
     sign = contrast.claimed if sign is None else sign
     found = paired_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
     interval, over = interval_of(found, contrast.metric), say_over(found, contrast.metric)
-    return replace(Measurement.signed(quantity, say_sign(sign), interval, sign, over), said=said)
+    measured = Measurement.signed(quantity, say_sign(sign), interval, sign, over)
+    return replace(measured, said=said, remark=other_eces(table, contrast))
 
 
 def measure_among(
@@ -197,7 +200,7 @@ def measure_among(
         return alone
     level = 1 - (1 - alone.interval.level) * row["p"] / row["p_adjusted"]
     corrected = f"p = {row['p']:.2g}, {row['p_adjusted']:.2g} by Holm"
-    return replace(alone, interval=alone.interval.at(float(level)), remark=corrected)
+    return with_remark(replace(alone, interval=alone.interval.at(float(level))), corrected)
 
 
 def paired(quantity: str, printed: str, first: Any, second: Any, sign: int, said: str = "printed") -> Measurement:
@@ -209,9 +212,9 @@ def paired(quantity: str, printed: str, first: Any, second: Any, sign: int, said
 
 
 def name_metric(metric: str) -> str:
-    """'adaptive-ece (equal mass, %)': a metric's name with its bins and unit."""
-    kind = METRICS[metric]
-    details = [kind.bins, "%" if kind.per_cent else ""]
+    """'adaptive-ece (equal mass, %)': a metric's name with its bins and unit; 'adaptive-ece-change' as it is."""
+    kind = METRICS.get(metric)
+    details = [kind.bins, "%" if kind.per_cent else ""] if kind else []
     return f"{metric} ({', '.join(filter(None, details))})" if any(details) else metric
 
 
@@ -325,8 +328,14 @@ def _planned_seeds(name: str, contrast: Contrast) -> set[int]:
 
 
 def other_eces(table: pd.DataFrame, contrast: Contrast) -> str:
-    """'By another ECE it is otherwise: ...', of those ECEs that the table has; '' where it is not."""
-    compared = compare_eces(table, [contrast], [ece for ece in ECES if (table["metric"] == ece).any()])
+    """'By another ECE it is otherwise: ...', of those ECEs that the table has; '' where it is not.
+
+    Of 'ece-change' or 'ece elsewhere' it is the same of another ECE; of another metric ''.
+    """
+    own = next((ece for ece in ECES if contrast.metric.startswith(ece)), contrast.metric)
+    ending = contrast.metric.removeprefix(own)
+    eces = [f"{ece}{ending}" for ece in ECES]
+    compared = compare_eces(table, [contrast], [ece for ece in eces if (table["metric"] == ece).any()])
     return _say_apart(compared[compared["apart"].astype(bool)])
 
 

@@ -25,7 +25,7 @@ SAMPLES = 500
 OVER = f"{len(SEEDS)} seeds"
 SIZE = (
     r"(Here: two moons, noise 0.2, as the data are taken to be; $\gamma = 10$, $\lambda = 1.5$, of which the text has lost the letters; 500 samples, "
-    r"all in one step of Adam, learning rates 0.01 and 0.001, none of these being printed.)"
+    r"all in one step of Adam, 500 steps, learning rates 0.01 and 0.001, none of these being printed.)"
 )
 
 

@@ -22,6 +22,7 @@ from reproduction.studies.shared.from_runs import (
     on_one_test_set,
     over_seeds,
     signed_if_any,
+    with_remark,
 )
 from reproduction.studies.shared.over_seeds import correct_together, means_and_halves, say_seeds
 from reproduction.studies.shared.printed_effects import compare_with_printed, printed_name
@@ -32,7 +33,9 @@ from reproduction.studies.texts.plan import BEST, ELSEWHERE, SEEN, SETTINGS, wri
 from reproduction.studies.texts.train import IN
 
 NEEDS = f"results/{RECORD}"
-NETWORKS = "GP-CNN on film reviews in two and in three classes, Tree-LSTM in two"  # of all settings, for statements
+# of all settings, for statements
+_OF_CNN, _OF_TREES = (f"{s.n_train:,} texts, {s.epochs} epochs" for s in [*SETTINGS.values()][1:])
+NETWORKS = f"GP-CNN on film reviews in two and in three classes ({_OF_CNN}), Tree-LSTM in two ({_OF_TREES})"
 SIZE = f"{NETWORKS}, weights of the best validation accuracy"
 PRINTED_ROWS = {  # as printed -> the networks of the rows on texts that both papers' losses are in
     "SST Binary": "Tree-LSTM",
@@ -283,7 +286,7 @@ def settings_with(name: str) -> tuple[str, ...]:
 
 def size_with(name: str) -> str:
     """The settings that have a contrast, for statements."""
-    return f"film reviews; {' and '.join(settings_with(name))}; weights of the best validation accuracy"
+    return f"film reviews, {_OF_CNN}; {' and '.join(settings_with(name))}; weights of the best validation accuracy"
 
 
 def _asked(setting: str, name: str) -> tuple[str, pd.DataFrame, Contrast]:
@@ -309,7 +312,7 @@ def _of_planned(found: Measurement, setting: str, seeds: int) -> Measurement:
     """
     planned = SETTINGS[setting].seeds
     if seeds >= planned:
-        return replace(found, remark=f"{SEEN[setting]} of these seeds had been seen when the others were planned")
+        return with_remark(found, f"{SEEN[setting]} of these seeds had been seen when the others were planned")
     return replace(found, over=say_seeds(seeds, planned), complete=False)
 
 

@@ -37,6 +37,7 @@ def test_a_statement_names_the_size_of_the_networks_that_were_shown_something(cl
     for grid in ("cifar10-unknown",) if of_cifar else ("fashion-mnist", "fashion-mnist-unknown", "fashion-mnist-fresh"):
         for spec in read_grid(ROOT / "workflow" / "grids" / f"{grid}.yaml"):
             assert f"{spec.n_train:,} training images" in claim.statement
+            assert f"{spec.epochs or RECIPES[spec.recipe].epochs} epochs" in claim.statement
             assert (spec.dataset, spec.model) == (
                 ("cifar10", "resnet8") if of_cifar else ("fashion-mnist", "small-cnn")
             )
@@ -55,9 +56,11 @@ def test_a_statement_names_the_corruptions_of_its_record():
 @pytest.mark.parametrize("claim", [c for c in ledger() if c.needs == CURVATURE], ids=lambda claim: claim.id)
 def test_a_statement_names_the_size_of_the_networks_whose_curvature_was_measured(claim):
     for spec in read_grid(ROOT / "workflow" / "grids" / "landscape.yaml"):
-        assert f"networks trained on {spec.n_train:,} images" in claim.statement
+        assert f"networks trained on {spec.n_train:,} images for 100 epochs" in claim.statement
+        of_transformer = "small ViT" in claim.statement and spec.model == "small-vit"
+        assert spec.epochs == 100 or not of_transformer or f"of the transformer {spec.epochs}" in claim.statement
     (images,) = set(read_table("landscape")["images"])
-    assert f"the Hessian on {images} " in claim.statement or f"the Hessian on {images}." in claim.statement
+    assert "Hessian" not in claim.statement or f"the Hessian on {images} " in claim.statement
 
 
 def test_there_are_such_statements():

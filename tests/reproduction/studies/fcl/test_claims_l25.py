@@ -1,6 +1,8 @@
 """Claims on FCL's networks follow the record: with its numbers turned round they turn."""
 
+import pandas as pd
 import pytest
+from scipy.stats import ttest_rel
 
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import find
@@ -45,6 +47,39 @@ def test_twice_the_lean_is_not_what_is_asked_for(monkeypatch):
     assert networks.bias_as_asked_here().verdict == Verdict.REPRODUCED
     monkeypatch.setattr(networks, "read_fcl", lambda name: read_fcl(name).assign(lean=lambda t: 2 * t["lean"]))
     assert networks.bias_as_asked_here().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_networks_that_have_not_overfitted_are_told(monkeypatch):
+    """With as many errors on the training images as on the test images."""
+    assert _found("thm45_overfitted_here") == Verdict.REPRODUCED
+
+    def read(name):
+        table = read_fcl(name)
+        as_many = table[(table["metric"] == "error") & (table["objective"] == "")].assign(metric="train-error")
+        return pd.concat([table[table["metric"] != "train-error"], as_many])
+
+    monkeypatch.setattr(networks, "read_fcl", read)
+    assert _found("thm45_overfitted_here") == Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("name", "objective", "ending"), [("lambda_scaled", "ece", ""), ("minimal_change_here", "", "-change")]
+)
+def test_eces_that_say_otherwise_are_named(name, objective, ending):
+    """Of FCL (3, 0.5) minus focal 3, not significant by the ECE claimed: those by which it is."""
+    evidence = find(f"l25.{name}").check()
+    parts = evidence.found.parts if isinstance(evidence, InRegime) else (evidence,)
+    (part,) = (p for p in parts if p.quantity.startswith(f"ece{ending} of fcl 3 0.5"))
+    table = read_fcl("images").query(f"objective == {objective!r}")
+    wide = table.pivot(index="seed", columns=["metric", "loss"], values="value")
+
+    def apart(ece):
+        return bool(ttest_rel(wide[ece + ending, "fcl 3 0.5"], wide[ece + ending, "focal 3"]).pvalue < 0.05)
+
+    others = {ece: apart(ece) for ece in ("adaptive-ece", "classwise-ece", "smooth-ece")}
+    assert {True, False} == set(others.values())
+    assert not apart("ece")
+    assert {ece: ece in part.remark for ece in others} == others
 
 
 def test_one_seed_decides_nothing(monkeypatch):
