@@ -115,9 +115,9 @@ formal_page.proof_steps("KK24_Prop4.kk24_map_recovers_truth")
 # ### Four classes refute Prop. 5
 #
 # KK24 Prop. 5 says that the map never lowers the largest probability ([](#ch-confidence)). Here $\gamma = 1$. Class 0
-# gets 0.001, and three tied classes get 0.333 each. Up to step 8 Coq accepts that this is a distribution, and that
-# class 1 is predicted. Look at step 10: the gain $g$ is smaller at 0.001 than at 0.333. It is the gradient of focal
-# loss over that of cross-entropy. Then the map lowers class 1, by the lemma `map_lowers_top`:
+# gets a thousandth, and three tied classes share the rest. Up to step 8 Coq accepts that this is a distribution, and
+# that class 1 is predicted. Look at step 10: the gain $g$, the gradient of focal loss over that of cross-entropy, is
+# smaller for class 0 than for class 1. Then the map lowers class 1, by the lemma `map_lowers_top`:
 
 # %%
 formal_page.proof_steps("KK24_Prop5.kk24_prop5_refuted_4")
