@@ -27,7 +27,7 @@
 # * Coq {glue:text}`formal-coq:s` checked them all. Where Coq is installed, `make proofs` checks them again.
 
 # %% tags=["parameters"]
-theorem: str = "KK24_Prop1.kk24_prop1"  # whose lemmas to draw: file and name, as in the list below
+statement: str = "Confidence.map_lowers_top"  # file and name of the lemma or theorem that the figure is about
 
 # %% tags=["hide-input"]
 from focal_lib.plots.style import use_style
@@ -37,7 +37,7 @@ from reproduction.ledger.verdicts import expect_verdict
 from reproduction.pages.expected import written_for
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
-from reproduction.pages.plots.graphs import layered_figure
+from reproduction.pages.plots.graphs import columns_figure
 
 use_style()
 claims = ledger()
@@ -79,14 +79,19 @@ formal_page.definitions(
 # The ledger says how near a formal statement is to its claim: *exact*, *equivalent*, or *related*. A related one is a
 # part or a consequence, and leaves the verdict to the other evidence.
 #
-# ## A proof, step by step
+# ## Three proofs, step by step
 #
-# {cite:t}`kk24` Prop. 1 says that focal loss is convex ([](#ch-convexity)). The paper computes two derivatives. It
-# writes the second as a quadratic expression in $\gamma$ with non-negative coefficients, and concludes.
+# Coq prints what is left after each step of a proof. Below the double line stands what is to be shown. Above it stands
+# what the step adds to what is known.
+#
+# ### Focal loss is convex
+#
+# {cite:t}`kk24` Prop. 1 says so ([](#ch-convexity)). The paper computes two derivatives. It writes the second as a
+# quadratic expression in $\gamma$ with non-negative coefficients, and concludes.
 #
 # The formal proof has the same skeleton. Its second step leaves three things to show: the first derivative (steps 3 to
 # 5), the second (6 to 8), and that it is positive (9 and 10). That these give convexity, the paper's 'which yields', is
-# the lemma `chord_above`. Above the double line stands what is known, below it what is to be shown:
+# the lemma `chord_above`:
 
 # %%
 formal_page.proof_steps("KK24_Prop1.kk24_prop1")
@@ -96,20 +101,41 @@ formal_page.proof_steps("KK24_Prop1.kk24_prop1")
 # positive slope: for $\gamma \ge 0$ because $e^x - 1 > 0$. For $\gamma \le -1$, which the paper does not treat, one
 # completes a square.
 #
-# ## What rests on what
+# ### The map gives the truth back
 #
-# The lemmas below this theorem; the parameter `theorem` draws those of another:
+# Let $p$ be the truth. A prediction $q$ has the smallest expected focal loss exactly if the calibration map sends it to
+# $p$ ([](#ch-simplex)). Look at step 8: the map is onto, so it sends some $x$ to $p$. In step 10, `M` says that the
+# risk of $x$ is no larger than that of $q$, and `U` that equal risks mean $q = x$. So a minimiser $q$ is $x$ (step 14),
+# which the map sends to $p$. Braces hold the proof of a fact used on the way:
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "A theorem at the top, the lemmas that its proof names in rows below it, down to those that use none."}, "figure": {"name": "fig-formal-lemmas", "caption": "A theorem rests on lemmas, and these on others. A line leads from a proof down to what it uses; lines that follow from others are left out."}}
-layered_figure(formal_page.lemma_pairs(theorem), {theorem.split(".")[1]})
+# %%
+formal_page.proof_steps("KK24_Prop4.kk24_map_recovers_truth")
 
 # %% [markdown]
-# And the files. Sums and calculus are at the bottom. The focal loss, the gain $g$, the weight $w$ and the binary map
-# rest on them, and on these most of what the papers say:
+# ### Four classes refute Prop. 5
+#
+# KK24 Prop. 5 says that the map never lowers the largest probability ([](#ch-confidence)). Here $\gamma = 1$. Class 0
+# gets a thousandth, and three tied classes share the rest. Up to step 8 Coq accepts that this is a distribution, and
+# that class 1 is predicted. Look at step 10: the gain $g$, the gradient of focal loss over that of cross-entropy, is
+# smaller for class 0 than for class 1. Then the map lowers class 1, by the lemma `map_lowers_top`:
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Files of proofs in rows: at the bottom Calculus and Sums, above them FocalLoss, EntropyRatio and Softmax, then Weight, Gain and BinaryMap. Most of the others, up to the top, are named after propositions of the papers, such as KK24 Prop. 5."}, "figure": {"name": "fig-formal-files", "caption": "What the papers say, in blue, rests on common files of `proofs/`. Lines as in {numref}`fig-formal-lemmas`."}}
-files = formal_page.file_pairs()
-layered_figure(files, {name for pair in files for name in pair if name.startswith(("KK24", "KN24", "M20", "L25"))})
+# %%
+formal_page.proof_steps("KK24_Prop5.kk24_prop5_refuted_4")
+
+# %% [markdown]
+# ## From a lemma to a chapter
+#
+# That lemma has more to say. Theorems that rest on it also prove claims that put the proposition right. The parameter
+# `statement` draws another lemma, or a theorem with the lemmas that its proof names:
+
+# %% tags=["remove-cell"]
+columns, pairs, verdicts = formal_page.chain(statement, claims)
+words = [word for word, _ in verdicts.values()]
+expect(words.count("refuted") == 1, "the caption says: one claim is refuted")
+expect(words.count("formally proved") == len(words) - 1, "the caption says: all others are true")
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Four columns, joined by lines: the lemma map_lowers_top; the theorems that rest on it; the claims these decide, one refuted in red, the others formally proved in green; the chapters Confidence and Focal calibration loss."}, "figure": {"name": "fig-formal-chain", "caption": "One lemma refutes Prop. 5 and proves what is true instead. A line leads from a statement to what rests on it."}}
+columns_figure(columns, pairs, verdicts)
 
 # %% [markdown]
 # ## The claims
@@ -153,4 +179,4 @@ formal_page.theorem_list()
 show("kk24.prop4", "kk24.prop5")
 
 # %% tags=["remove-input"]
-foot("formal_proofs", theorem=theorem)
+foot("formal_proofs", statement=statement)

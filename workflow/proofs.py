@@ -36,7 +36,11 @@ NEEDED = ("coqc", "coqchk", "coq_makefile", "make")
 AUDIT = "audit/Audit_"
 MARK = "rests on: "
 STEP = "tt\n     : unit\n"  # what `Check tt.` prints, which runs at any place of a proof
-WALKED = ("KK24_Prop1.kk24_prop1",)  # shown step by step in the book
+WALKED = (  # shown step by step in the book
+    "KK24_Prop1.kk24_prop1",
+    "KK24_Prop4.kk24_map_recovers_truth",
+    "KK24_Prop5.kk24_prop5_refuted_4",
+)
 
 
 @dataclass

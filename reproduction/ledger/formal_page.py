@@ -4,36 +4,56 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from textwrap import dedent
 
 import networkx as nx
 from IPython.display import Markdown
 
+from reproduction.checkout import ROOT
 from reproduction.ledger.formal import Statement, definition, statements, walk
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import Claim
 from reproduction.ledger.verdicts import records
 
+BADGES = ROOT / "book" / "_static" / "book.css"
 PROCESSOR = ("PrimInt63.", "Uint63.")  # arithmetic of its integers, with which `interval` computes
 
 
 def proof_steps(key: str) -> Markdown:
-    """Each sentence of a recorded proof, and what Coq says is left to prove after it."""
+    """Each sentence of a recorded proof, what it adds to what is known, and what Coq says is left to prove after it."""
     blocks = []
-    for number, (step, goals) in enumerate(walk(key)):
-        said = f"**{number}.** `{step}`" if step else "The theorem:"
-        blocks.append(f"{said}\n\n```text\n{_first_goal(goals)}\n```")
+    known: list[str] = []
+    for number, (step, goals) in enumerate(_steps(key)):
+        said = f"**{number}.** `{' '.join(step.split())}`" if step else "The theorem:"
+        above, left = _first_goal(goals)
+        shown = "\n".join([*(one for one in above if one not in known), left])
+        known = above or known  # a proof in braces ends without a goal
+        blocks.append(f"{said}\n\n```text\n{shown}\n```")
     return Markdown("\n\n".join(blocks))
 
 
-def _first_goal(goals: str) -> str:
-    """The goal that the next sentence works on, and how many wait behind it."""
+def _steps(key: str) -> list[tuple[str, str]]:
+    """The sentences of a recorded proof with the goals after each; a proof in braces, of a fact beside, is one step."""
+    steps: list[tuple[str, str]] = []
+    depth = 0
+    for sentence, goals in walk(key):
+        if depth > 1 or (depth == 1 and not sentence.startswith("}")):
+            steps[-1] = (f"{steps[-1][0]} {sentence}", goals)
+        else:
+            steps.append((sentence.removeprefix("}").strip(), goals))
+        depth += sentence.count("{") - sentence.count("}")
+    return [(f"{step} }}" if step.startswith("{") else step, goals) for step, goals in steps]
+
+
+def _first_goal(goals: str) -> tuple[list[str], str]:
+    """The hypotheses of the goal that the next sentence works on; that goal, and how many wait behind it."""
     first, *others = goals.split("\n\ngoal ")
     lines = first.splitlines()
     if not lines[0].endswith(("goal", "goals")):
-        return first
-    shown = "\n".join(line.removeprefix("  ") for line in lines[1:]).strip("\n")
-    waiting = int(lines[0].split()[0]) - 1
-    return shown + (f"\n({waiting} more to prove)" if others else "")
+        return [], lines[0]
+    above, line, below = re.split(r"^(=+)$", dedent("\n".join(lines[1:])).strip("\n"), flags=re.MULTILINE)
+    waiting = f"\n({int(lines[0].split()[0]) - 1} more to prove)" if others else ""
+    return re.split(r"\n(?! )", above.strip("\n")) if above.strip() else [], f"{line}{below}{waiting}"
 
 
 def definitions(*keys: str) -> Markdown:
@@ -109,22 +129,44 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>$])", r"\\\1", text)
 
 
-def file_pairs() -> list[tuple[str, str]]:
-    """(file, file that one of its proofs uses a statement of)."""
-    known = statements()
-    pairs = {(one.file, known[lower].file) for one in known.values() for lower in one.uses}
-    return sorted((upper, lower) for upper, lower in pairs if upper != lower)
+def chain(
+    key: str, claims: Sequence[Claim]
+) -> tuple[dict[str, list[str]], list[tuple[str, str]], dict[str, tuple[str, str]]]:
+    """From lemmas to chapters by one statement, for `columns_figure`: columns, lines, the verdicts of claims.
 
-
-def lemma_pairs(key: str) -> list[tuple[str, str]]:
-    """(statement, one that its proof names), by name, below one statement, from the top down.
+    Of a theorem that a claim names: the statements that its proof names, and its claims. Of another statement: the
+    claims that rest on it, by the theorems they name.
 
     Raises:
-        ValueError: an unknown statement.
+        ValueError: an unknown statement, or one on which no claim rests.
     """
     known = statements()
     if key not in known:
         raise ValueError(f"statement must be on record, as 'KK24_Prop1.kk24_prop1' is. Got {key!r}.")
     uses = nx.DiGraph((one.key, lower) for one in known.values() for lower in one.uses)
     uses.add_node(key)
-    return [(known[upper].name, known[lower].name) for upper, lower in nx.edge_bfs(uses, key)]
+    formal = {claim: claim.formal.theorems for claim in claims if claim.formal is not None}
+    named = {theorem for theorems in formal.values() for theorem in theorems}
+    lower, upper = [key], nx.ancestors(uses, key)
+    if known[key].name in named:
+        lower, upper = list(known[key].uses), {key}
+    lemmas = [known[one].name for one in lower]
+    theorems = sorted(named & {known[one].name for one in upper})
+    if not theorems:
+        raise ValueError(f"statement must be one on which a claim rests. Got {key!r}.")
+    rest = {claim: [name for name in names if name in theorems] for claim, names in formal.items()}
+    rest = {claim: names for claim, names in rest.items() if names}
+    pairs = [(lemma, theorem) for lemma in lemmas for theorem in theorems]
+    pairs += [(name, claim.id) for claim, names in rest.items() for name in names]
+    pairs += [(claim.id, claim.place) for claim in rest]
+    ids, chapters = [claim.id for claim in rest], list(dict.fromkeys(claim.place for claim in rest))
+    columns = {"lemma": lemmas, "theorem": theorems, "claim": ids, "chapter": chapters}
+    verdicts = {id: records()[id].in_full for id in ids}
+    return columns, pairs, {id: (verdict.lower(), _badge_colour(verdict)) for id, verdict in verdicts.items()}
+
+
+def _badge_colour(verdict: str) -> str:
+    """Of a verdict's badge on a light page, as book.css has it."""
+    rules = re.findall(r"^strong\.verdict(\S*|:is\(.*?\)) \{[^}]*?--badge: (#\w+);", BADGES.read_text(), re.MULTILINE)
+    own = [colour for names, colour in rules if f".{verdict.lower().replace(' ', '-')}" in re.split(r"[(), ]+", names)]
+    return own[0] if own else dict(rules)[""]

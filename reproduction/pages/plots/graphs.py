@@ -1,120 +1,91 @@
-"""What rests on what: a graph without cycles, drawn in rows, foundations at the bottom."""
+"""What rests on what: named columns of boxes, lines from each to what it supports in the next."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
-import networkx as nx
 import numpy as np
 from matplotlib.figure import Figure
 
-Node = str | tuple[str, int]  # a name, or where the lines down to a name pass a row
-SWEEPS = 40  # of the ordering within rows; it settles after a few
+from focal_lib.plots.style import WIDTH
+
+SWEEPS = 40  # of the ordering within columns; it settles after a few
 LETTERS = 11  # on a line of a name, where a word ends by then
 SIZE = 10.5  # points
-LETTER = 0.6 * SIZE / 72  # inches, as wide as most letters are
-ROW = 1.0  # inches
-BAND = 0.28  # rows above and below a row's middle, which its boxes take: lines are upright there
-PASSAGE, MARGIN = 2.0, 3.5  # letters as wide as the lines between two boxes, and as what is about a name
-_WORDS = re.compile(r"[A-Z]+[^A-Z_]*_?|[^A-Z_]+_?|_")
+LETTER, LINE = 0.6 * SIZE / 72, 1.25 * SIZE / 72  # inches, as wide as most letters are, as high as a line of them
+BORDER = 0.25 * SIZE / 72  # inches, between letters and the edge of their box
+GAP, APART, HEADER = 0.35, 0.14, 0.35  # inches: between columns at least, between the boxes of one, above them
+_WORDS = re.compile(r"[A-Z]+[^A-Z_ ]*_?|[^A-Z_ ]+_?|[_ ]")
 
 
-def layered_figure(pairs: Iterable[tuple[str, str]], emphasised: Collection[str] = (), *, width: float = 9.0) -> Figure:
-    """A box for each name, a line from each upper to what it rests on; what follows from other lines is left out.
-
-    Lines pass between the boxes of the rows on their way; those that lead down to one box join there.
+def columns_figure(
+    columns: Mapping[str, Collection[str]],
+    pairs: Sequence[tuple[str, str]],
+    marks: Mapping[str, tuple[str, str]],
+) -> Figure:
+    """A box for each name under the header of its column, a line for each pair.
 
     Args:
-        pairs: (upper, lower).
-        emphasised: names with a darker box.
-        width: in inches; more where a row needs it.
-
-    Raises:
-        ValueError: no pairs, or a cycle.
+        columns: header -> names, from left to right.
+        pairs: (name, name in the next column).
+        marks: name -> a word below it in its box, and the colour of that box.
     """
-    full = nx.DiGraph(list(pairs))
-    if not full or not nx.is_directed_acyclic_graph(full):
-        raise ValueError("pairs must be some, without a cycle. Got none, or a cycle.")
-    graph = nx.transitive_reduction(full)
-    rows: list[list[Node]] = [sorted(row) for row in nx.topological_generations(graph.reverse())]
-    labels = {name: _in_lines(name) for name in graph}
-    widths = {name: MARGIN + max(map(len, label.split("\n"))) for name, label in labels.items()}
-    _pass_between(graph, rows)
-    place = _order(graph, rows, widths)
-    fullest = max(sum(_rooms(row, widths)) for row in rows)
-    fig, ax = plt.subplots(figsize=(max(width, LETTER * fullest), ROW * len(rows) + 0.1))
-    for upper, lower in graph.edges:
-        ax.plot(*_line(place[upper], place[lower]), color="0.55", linewidth=1, zorder=1)
-    for name, label in labels.items():
-        colour = "#cfe3f3" if name in emphasised else "white"
-        box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "0.4"}
-        x, y = place[name]
-        text = ax.text(x, y, label, ha="center", va="center", fontsize=SIZE, color="black")
-        text.set(bbox=box, linespacing=1.05, zorder=2)
-    ax.set(xlim=(0, 1), ylim=(-0.5, len(rows) - 0.5))
+    column = {name: i for i, names in enumerate(columns.values()) for name in names}
+    labels = {name: "\n".join([*_in_lines(name), *marks.get(name, ())[:1]]) for name in column}
+    wide = [max(map(_widest, [header, *map(labels.__getitem__, names)])) for header, names in columns.items()]
+    high = max(label.count("\n") + 1 for label in labels.values()) * LINE + 2 * BORDER + APART
+    width = max(WIDTH, sum(wide) + GAP * (len(wide) - 1) + 2 * BORDER)
+    height = HEADER + high * max(map(len, columns.values()))
+    gap = (width - 2 * BORDER - sum(wide)) / max(1, len(wide) - 1)
+    middle = [BORDER + sum(wide[:i]) + gap * i + wide[i] / 2 for i in range(len(wide))]
+    down = {name: HEADER + share * (height - HEADER) for name, share in _order(columns.values(), pairs).items()}
+    fig = plt.figure(figsize=(width, height))
+    fig.set_layout_engine("none")  # places are in inches; an engine not set at first would come back in a notebook
+    ax = fig.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
     ax.axis("off")
+    t = np.linspace(0, 1, 25)
+    for left, right in pairs:  # bent between the columns
+        i, j = column[left], column[right]
+        x = np.r_[middle[i], np.linspace(middle[i] + wide[i] / 2, middle[j] - wide[j] / 2, len(t)), middle[j]]
+        y = np.r_[down[left], down[left] + (down[right] - down[left]) * t**2 * (3 - 2 * t), down[right]]
+        ax.plot(x, y, color="0.55", linewidth=1, zorder=1)
+    for header, x in zip(columns, middle, strict=True):
+        ax.text(x, HEADER / 2, header, ha="center", va="center", fontsize=SIZE, fontweight="bold")
+    for name, label in labels.items():
+        _, colour = marks.get(name, ("", "white"))
+        text = ax.text(middle[column[name]], down[name], label, ha="center", va="center", fontsize=SIZE, zorder=2)
+        text.set(bbox={"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "0.4"}, linespacing=1.05)
+        text.set_color("white" if name in marks else "black")
     plt.close(fig)  # shown where a cell ends in it, not before
     return fig
 
 
-def _in_lines(name: str) -> str:
+def _in_lines(name: str) -> list[str]:
     """Broken where a word of 'snake_case' or 'CamelCase' begins, so that few lines are longer than LETTERS."""
     lines = [""]
     for word in _WORDS.findall(name):
         if lines[-1] and len(lines[-1]) + len(word) > LETTERS:
             lines.append("")
         lines[-1] += word
-    return "\n".join(lines)
+    return [line.strip() for line in lines]
 
 
-def _pass_between(graph: nx.DiGraph, rows: Sequence[list[Node]]) -> None:
-    """Each line that leads down by more than a row gets a place of its own in the rows between, one for each lower."""
-    height = {name: i for i, row in enumerate(rows) for name in row}
-    for upper, lower in list(graph.edges):
-        if height[upper] - height[lower] > 1:
-            graph.remove_edge(upper, lower)
-            way = [lower, *((lower, i) for i in range(height[lower] + 1, height[upper])), upper]
-            for below, above in itertools.pairwise(way):
-                if above not in graph:
-                    rows[above[1]].append(above)
-                graph.add_edge(above, below)
+def _widest(label: str) -> float:
+    return LETTER * max(map(len, label.split("\n"))) + 2 * BORDER
 
 
-def _order(graph: nx.DiGraph, rows: Sequence[list[Node]], widths: Mapping[Node, float]) -> dict[Node, np.ndarray]:
-    """A place for each: rows from the bottom, within a row near what it is joined with (barycentres)."""
-    place: dict[Node, np.ndarray] = {}
-    for height, row in enumerate(rows):
-        _spread(row, height, widths, place)
+def _order(columns: Iterable[Collection[str]], pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
+    """A place for each, from 0 to 1 down its column, near what it is joined with (barycentres)."""
+    rows = [list(names) for names in columns]
+    place = {name: (i + 0.5) / len(row) for row in rows for i, name in enumerate(row)}
     for sweep in range(SWEEPS):
-        upwards = list(enumerate(rows))
-        for height, row in upwards if sweep % 2 == 0 else reversed(upwards):
-            near = graph.successors if sweep % 2 == 0 else graph.predecessors
-            middle = {node: np.mean([place[other][0] for other in near(node)] or [place[node][0]]) for node in row}
-            row.sort(key=lambda node: (middle[node], str(node)))
-            _spread(row, height, widths, place)
+        near: dict[str, list[str]] = {}
+        for one, other in pairs if sweep % 2 else [(right, left) for left, right in pairs]:
+            near.setdefault(one, []).append(other)
+        for row in reversed(rows) if sweep % 2 else rows:
+            middle = {name: np.mean([place[other] for other in near.get(name, [name])]) for name in row}
+            row.sort(key=lambda name: (middle[name], name))
+            place |= {name: (i + 0.5) / len(row) for i, name in enumerate(row)}
     return place
-
-
-def _rooms(row: Sequence[Node], widths: Mapping[Node, float]) -> list[float]:
-    """What each takes of a row, in letters."""
-    return [widths.get(node, PASSAGE) for node in row]
-
-
-def _spread(row: Sequence[Node], height: int, widths: Mapping[Node, float], place: dict[Node, np.ndarray]) -> None:
-    """Over the width, each with room as it needs it."""
-    room = np.array(_rooms(row, widths))
-    room = room / room.sum()
-    for node, x in zip(row, np.cumsum(room) - room / 2, strict=True):
-        place[node] = np.array([x, float(height)])
-
-
-def _line(upper: np.ndarray, lower: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """From one row to the next: upright beside boxes, bent between the rows."""
-    t = np.linspace(0, 1, 25)
-    bent = upper[0] + (lower[0] - upper[0]) * t**2 * (3 - 2 * t)
-    x = np.concatenate([upper[:1], bent, lower[:1]])
-    y = np.concatenate([upper[1:], upper[1] - BAND - (1 - 2 * BAND) * t, lower[1:]])
-    return x, y

@@ -142,21 +142,65 @@ def test_words_of_a_formal_statement_are_checked():
         formal("exact")
 
 
-def test_lemmas_below_a_theorem():
-    pairs = formal_page.lemma_pairs("KK24_Prop1.kk24_prop1")
-    assert ("kk24_prop1", "chord_above") in pairs
-    assert len(set(pairs)) == len(pairs)
+def test_from_a_lemma_to_the_chapters_of_the_claims_that_rest_on_it():
+    columns, pairs, marks = formal_page.chain("Confidence.map_lowers_top", ledger())
+    assert columns["lemma"] == ["map_lowers_top"]
+    assert "kk24_prop5_refuted" in columns["theorem"], "by another theorem, which names the lemma"
+    assert "kk24_prop5_two_classes" not in columns["theorem"]
+    assert {"kk24.prop5", "kk24.prop5_threshold_sharp"} <= set(columns["claim"])
+    assert ("kk24_prop5_refuted_4", "kk24.prop5") in pairs
+    assert ("kk24.prop5", "Confidence") in pairs
+    placed = {name: i for i, names in enumerate(columns.values()) for name in names}
+    assert all(placed[right] == placed[left] + 1 for left, right in pairs)
+    words = {id: word for id, (word, _) in marks.items()}
+    assert words["kk24.prop5"] == "refuted"
+    assert words["kk24.prop5_threshold_sharp"] == "formally proved"
+
+
+def test_of_a_theorem_that_a_claim_names_the_lemmas_of_its_proof():
+    columns, pairs, _ = formal_page.chain("KK24_Prop1.kk24_prop1", ledger())
+    assert list(columns.values())[1:] == [["kk24_prop1"], ["kk24.prop1"], ["Convexity"]]
+    assert "chord_above" in columns["lemma"]
+    assert ("chord_above", "kk24_prop1") in pairs
+
+
+def test_a_chain_needs_a_statement_on_which_a_claim_rests():
     with pytest.raises(ValueError, match=r"must be on record.*Got 'kk24_prop1'"):
-        formal_page.lemma_pairs("kk24_prop1")
+        formal_page.chain("kk24_prop1", ledger())
+    with pytest.raises(ValueError, match=r"on which a claim rests. Got 'KK24_Prop1.kk24_prop1_gamma_2'"):
+        formal_page.chain("KK24_Prop1.kk24_prop1_gamma_2", ledger())
 
 
-def test_a_proof_step_by_step_ends_with_nothing_left():
-    steps = walk("KK24_Prop1.kk24_prop1")
+def test_verdicts_have_the_colours_of_their_badges():
+    colours = dict(formal_page.chain("KK24_Prop3_Sharp.logit_gap_below_log", ledger())[2].values())
+    settled = {"formally proved": "#0b6b3a", "refuted": "#b3003b"}
+    assert colours == settled | {"conditional": "#7a4d00", "not reproduced": "#a63c00"}
+
+
+@pytest.mark.parametrize(
+    ("key", "last", "shown"),
+    [
+        ("KK24_Prop1.kk24_prop1", 10, "(2 more to prove)"),
+        ("KK24_Prop4.kk24_map_recovers_truth", 26, "U : forall i : nat, (i < n)%nat -> q i = x i\n====="),
+        ("KK24_Prop5.kk24_prop5_refuted_4", 13, "L : gain 1 0.001 < gain 1 0.333\n====="),
+    ],
+)
+def test_a_proof_step_by_step_ends_with_nothing_left(key, last, shown):
+    steps = walk(key)
     assert steps[0][0] == ""
     assert steps[-1][1] == "No more goals."
-    shown = formal_page.proof_steps("KK24_Prop1.kk24_prop1").data
-    assert "**10.** " in shown
-    assert "(2 more to prove)" in shown
+    page = formal_page.proof_steps(key).data
+    assert re.findall(r"^\*\*(\d+)\.\*\* ", page, re.MULTILINE) == [str(i + 1) for i in range(last)]
+    assert shown in page
+
+
+def test_a_step_shows_what_it_adds_and_a_proof_in_braces_is_one():
+    page = formal_page.proof_steps("KK24_Prop5.kk24_prop5_refuted_4").data
+    assert page.count("\nS : simplex 4 q\n") == 1, "known from then on"
+    inside, after = page.split("**11.** ")[1].split("**12.** ")
+    assert inside.startswith("`{ rewrite !gain_gamma_1 by lra. pose proof ln_333 as A.")
+    assert "lra. }`" in inside
+    assert after.startswith("`apply (map_lowers_top ")
 
 
 def test_the_page_lists_every_theorem_and_the_numbers_add_up():
