@@ -87,7 +87,7 @@ add_paraphrased(
     "m20.nll_local_optimum",
     "",
     "M20 section 6",
-    r"An optimisation algorithm may get stuck at a locally optimal temperature.",
+    "Minimising the NLL, an optimisation algorithm may get stuck at a locally optimal temperature.",
     lambda: Disproof(Derivation(inverse_temperature_steps())),
     instead="every local minimum is global",
 )
@@ -186,8 +186,8 @@ add_reading(
     r"minimises the ECE/AdaECE over a validation set': 'We find the second approach to produce better results in "
     r"general.' (Taken as: a lower ECE, equal width, and a lower AdaECE, equal mass, on test, either after a "
     r"temperature chosen by itself, from 0.1 to 10 in steps of 0.1 as M20's for ECE, in KK24's steps of 0.01 to 5 for "
-    r"AdaECE; mean over cross-entropy, $\gamma = 1, 2, 3$ and FLSD-53. Here: AirBench CNN, 45,000 training images, 16 "
-    r"epochs.)",
+    r"AdaECE; mean over cross-entropy, $\gamma = 1, 2, 3$ and FLSD-53. Here: AirBench CNN, 45,000 training images of "
+    r"CIFAR-10, 16 epochs.)",
     lambda: All.of(*(by_itself_minus_by_nll(metric) for metric in ("ece", "adaptive-ece"))),
     needs=f"results/{RECORDED}",
     regime=partial(like_m20_or_l25, "M20", RECORDED),
