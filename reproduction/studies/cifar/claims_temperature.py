@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from scipy.special import softmax
 
-from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from reproduction.engine.contrasts import Setting
 from reproduction.engine.store import Result
 from reproduction.ledger.certificates import balls
@@ -29,6 +28,7 @@ from reproduction.studies.shared.from_runs import (
 from reproduction.studies.shared.printed_effects import PrintedEffect
 from reproduction.studies.shared.recorded import BOOK
 from reproduction.studies.shared.regimes import like_m20_or_l25, recorded_as
+from reproduction.studies.shared.scalings import m20_temperature
 from reproduction.studies.shared.two_way import BySeed
 
 CHAPTER = "gradient_factor"
@@ -103,7 +103,6 @@ add_ours(
 )
 
 
-GRID = tuple(round(0.1 * i, 1) for i in range(1, 101))  # M20's, section 6
 TAKEN = rf"$\gamma = 3$, by sign; {SIZE}"
 
 
@@ -112,12 +111,9 @@ def _runs(gamma: float) -> list[Result]:
     return with_gamma(results(), gamma)
 
 
-@cache
-def temperatures_by_ece(gamma: float) -> tuple[float, ...]:
-    """M20's optimal temperature, a number a seed: the least validation ECE (equal width) over the paper's grid."""
-    scaling = TemperatureScaling("ece", temperatures=GRID)
-    fits = (scaling.fit(run.validation.logits, run.validation.labels) for run in _runs(gamma))
-    return tuple(float(fit.temperature_) for fit in fits)
+def temperatures_by_ece(gamma: float) -> list[float]:
+    """M20's optimal temperature, a number a seed."""
+    return [m20_temperature(run) for run in _runs(gamma)]
 
 
 def _share_above(gamma: float, temper: bool, level: float = 0.99) -> BySeed:

@@ -6,6 +6,7 @@ import functools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
@@ -18,7 +19,6 @@ from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence, Unchecked
 from reproduction.ledger.ledger import PRINTED, Rows, claim
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.epochs.while_training import final_gaps
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.studies.shared.from_runs import (
     BOOK_RUNS,
@@ -84,8 +84,10 @@ def ce_overconfident() -> Evidence:
     """Confidence minus accuracy on test above 0; on train within one point."""
     confidence, accuracy = (_of_test(0.0, what) for what in ("confidence", "accuracy"))
     above = paired("confidence - accuracy on test", "> 0", confidence, accuracy, 1)
-    last = final_gaps(with_gamma(load_recorded(SHORT), 0.0), "train")
-    short = f"On CIFAR-10, with a training error of {1 - last['accuracy'].mean():.2f}, it is {last['gap'].mean():+.3f}"
+    runs = with_gamma(load_recorded(SHORT), 0.0)
+    last = pd.DataFrame([run.history.query("split == 'train'").sort_values("epoch").iloc[-1] for run in runs])
+    gap = (last["confidence"] - last["accuracy"]).mean()
+    short = f"On CIFAR-10, with a training error of {last['error'].mean():.2f}, it is {gap:+.3f}"
     return All.of(above, with_remark(_near_zero(0.0, "gap", 0.01), short))
 
 
@@ -261,11 +263,11 @@ def compensation_one_temperature() -> Evidence:
 )
 def gamma_trades_accuracy() -> Evidence:
     """The largest gamma minus cross-entropy, paired by seed."""
-    losses = (LOSSES[-1], LOSSES[0])
-    scaled = (Setting((loss,), "temperature", ECE) for loss in losses)
+    top, base = (LOSSES[-1],), (LOSSES[0],)
+    scaled = ("temperature", ECE)
     return All.of(
-        difference(BOOK, ECE, *scaled, LOWER),
-        difference(BOOK, "error", *(Setting((loss,)) for loss in losses), PrintedEffect(1, None, "positive")),
+        difference(BOOK, ECE, Setting(top, *scaled), Setting(base, *scaled), LOWER),
+        difference(BOOK, "error", Setting(top), Setting(base), PrintedEffect(1, None, "positive")),
     )
 
 
@@ -278,10 +280,11 @@ def gamma_trades_accuracy() -> Evidence:
 )
 def table1_ece() -> Evidence:
     """Adaptive ECE after focal minus after plain temperature scaling, paired by seed, for each loss."""
-    methods = ("focal-temperature", "temperature")
-    return All.of(
-        *(difference(BOOK, ECE, *(Setting((loss,), method, ECE) for method in methods), LOWER) for loss in LOSSES)
-    )
+    parts = []
+    for loss in LOSSES:
+        focal, plain = (Setting((loss,), method, ECE) for method in ("focal-temperature", "temperature"))
+        parts.append(difference(BOOK, ECE, focal, plain, LOWER))
+    return All.of(*parts)
 
 
 def _by_loss(what: str, scaling: Fit) -> list[BySeed]:
@@ -361,9 +364,8 @@ def _gain_of_criterion(quantity: str, column: str, chosen: Fit, other: Fit) -> M
     """
     ours, theirs = (mean_of(_by_loss(column, scaling)) for scaling in (chosen, other))
     found = signed_by_seed(quantity, "< 0", (ours / theirs).map(lambda ratio: ratio - 1), -1)
-    asked = Contrast(
-        "", "", chosen.objective, *(Setting(LOSSES, fit.method, fit.objective) for fit in (chosen, other)), -1
-    )
+    first, second = (Setting(LOSSES, fit.method, fit.objective) for fit in (chosen, other))
+    asked = Contrast("", "", chosen.objective, first, second, -1)
     return with_remark(found, other_eces(read_whole_seeds(BOOK), asked))
 
 

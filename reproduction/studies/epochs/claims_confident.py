@@ -12,7 +12,6 @@ from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
-from reproduction.studies.cifar.claims_temperature import temperatures_by_ece
 from reproduction.studies.epochs.confident import AS_M20, CONFIDENT, agreed, share_above
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
 from reproduction.studies.shared.from_runs import (
@@ -26,7 +25,7 @@ from reproduction.studies.shared.from_runs import (
     with_gamma,
     with_remark,
 )
-from reproduction.studies.shared.scalings import compare_scaling
+from reproduction.studies.shared.scalings import compare_scaling, m20_temperature
 from reproduction.studies.shared.two_way import BySeed, kept_images
 
 CHAPTER = "miscalibration"
@@ -50,7 +49,7 @@ def _temperatures(stage: str) -> dict[tuple[float, int], float]:
     """(gamma, seed) -> temperature chosen on validation, of the default grid's runs with cross-entropy and GAMMAS."""
     runs = [run for gamma in (0.0, *GAMMAS) for run in with_gamma(results(), gamma)]
     if stage == BY_M20:
-        chosen = [temperature for gamma in (0.0, *GAMMAS) for temperature in temperatures_by_ece(gamma)]
+        chosen = [m20_temperature(run) for run in runs]
     else:
         chosen = list(compare_scaling(runs, [AS_M20])["temperature"])
     return {(float(run.spec.gamma), run.spec.seed): float(t) for run, t in zip(runs, chosen, strict=True)}

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from reproduction.ledger import Verdict, find
-from reproduction.studies.cifar.claims_temperature import temperatures_by_ece
 from reproduction.studies.epochs import claims_confident as confident_here
 from reproduction.studies.epochs.confident import confidence_where_agreed, confident_shares
 from reproduction.studies.shared.from_runs import with_gamma
+from reproduction.studies.shared.scalings import m20_temperature
 from reproduction.studies.shared.two_way import BySeed
 
 GAMMAS = (0.0, *confident_here.GAMMAS)
@@ -56,9 +56,9 @@ def test_by_m20s_temperatures_the_verdict_is_another(claim, monkeypatch):
     verdict = check().verdict
     monkeypatch.setattr(confident_here, "_temperatures", lambda _: by_m20)
     by_m20 = {
-        (run.spec.gamma, run.spec.seed): t
+        (run.spec.gamma, run.spec.seed): m20_temperature(run)
         for gamma in GAMMAS
-        for run, t in zip(with_gamma(confident_here.results(), gamma), temperatures_by_ece(gamma), strict=True)
+        for run in with_gamma(confident_here.results(), gamma)
     }
     assert check().verdict != verdict
 
