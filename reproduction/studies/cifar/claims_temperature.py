@@ -148,7 +148,7 @@ add_reading(
     "M20 section 6, Table 6",
     f"'After temperature scaling, $|S_{{99}}|$ for focal loss is significantly higher than for' cross-entropy. (MMCE "
     f"was not run here. Taken as: higher, how much is not judged, with the temperature of least validation ECE, equal "
-    f"width, {TAKEN}; the paper's are {M20_TABLE_6}.)",
+    f"width, in steps of 0.1, {TAKEN}; the paper's are {M20_TABLE_6}.)",
     lambda: paired(
         r"$|S_{99}|$ after temperature scaling by ECE (equal width), focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST)",
         "positive",
