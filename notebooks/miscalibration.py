@@ -306,8 +306,9 @@ expect(means["wrong", "after"].min() > 0.6, "the text says that none is very low
 expect_verdict("UNDECIDED", "m20.fig8_wrong_after_here")
 
 # %% [markdown]
-# On such mistakes focal networks are less confident than cross-entropy before a temperature; after one this is
-# undecided. M20's 'very low confidence for the focal loss model' is not seen here: no mean in the table is very low.
+# On such mistakes focal networks are less confident than cross-entropy before a temperature; after one by the ECE of
+# equal mass this is undecided. M20's 'very low confidence for the focal loss model' is not seen here: no mean in the
+# table is very low.
 #
 # :::{admonition} What to remember
 # :class: tip

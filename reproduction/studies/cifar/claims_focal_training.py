@@ -37,7 +37,7 @@ CHAPTER = "miscalibration"
 WHICH_GAMMA = "training"  # the chapter that asks which gamma calibrates best
 GAMMAS = (1.0, 2.0, 3.0)  # M20's
 RECORDED = "cifar10-record"
-ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
+ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images of CIFAR-10, 16 epochs.)"
 KEPT = 0.95  # the confidence on correctly classified samples that M20 has
 _KEPT = f"confidence on correctly classified test samples minus {KEPT:g}"
 add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS, regime=partial(recorded_as, M20_FIGURES, BOOK))
@@ -78,8 +78,8 @@ add_reading(
     "M20 section 4, Fig. 3 (c)",
     rf"'In contrast to the network trained using cross-entropy, for which the NLL for misclassified test samples "
     rf"increases significantly after epoch 150, the rise in NLL for the networks trained on focal loss is much less "
-    rf"severe.' (Taken as: a smaller rise from the fifth epoch to the last, by sign, how much is not judged, for each "
-    rf"of $\gamma = 1, 2, 3$; {SIZE}.)",
+    rf"severe.' (Taken as: a smaller rise from the fifth epoch to the last, as trained, by sign, how much is not judged, for "
+    rf"each of $\gamma = 1, 2, 3$; {SIZE}.)",
     lambda: All.of(
         *_against_cross_entropy(
             "rise of the test NLL of misclassified samples",
@@ -95,7 +95,7 @@ add_reading(
     "On misclassified samples entropy is higher with focal loss",
     "M20 section 4, Fig. 3 (d)",
     rf"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal loss than "
-    rf"for cross-entropy.' (Taken as: higher at every evaluated epoch, as *consistently* asks, by the least difference of a seed, for each of "
+    rf"for cross-entropy.' (Taken as: higher at every evaluated epoch, as trained, as *consistently* asks, by the least difference of a seed, for each of "
     rf"$\gamma = 1, 2, 3$; how much is not judged; {SIZE}.)",
     lambda: All.of(*map(_least_over_epochs, GAMMAS)),
 )
@@ -130,8 +130,8 @@ add_reading(
     "On misclassified samples focal loss gives the true class more",
     "M20 section 4, Fig. 3 (f)",
     rf"'The probabilities predicted for the correct classes for misclassified test samples are slightly higher for "
-    rf"focal loss than for cross-entropy.' (Taken as: higher at the end of training, for each of $\gamma = 1, 2, 3$; "
-    rf"how much is 'slightly' is not judged; {SIZE}.)",
+    rf"focal loss than for cross-entropy.' (Taken as: higher at the end of training, before temperature scaling, for each of "
+    rf"$\gamma = 1, 2, 3$; how much is 'slightly' is not judged; {SIZE}.)",
     lambda: All.of(
         *_against_cross_entropy(
             "probability of the true class, misclassified test samples",
@@ -149,7 +149,7 @@ add_reading(
     "M20 section 4, Fig. 3 (e), (b)",
     rf"'Conversely', 'the probabilities predicted for the correct classes for correctly classified test samples are "
     rf"somewhat lower than for cross-entropy', and their NLL 'also somewhat higher'. (Taken as: at the end of "
-    rf"training, by sign, for each of $\gamma = 1, 2, 3$; {SIZE}.)",
+    rf"training, before temperature scaling, by sign, for each of $\gamma = 1, 2, 3$; {SIZE}.)",
 )
 def fig3_true_class_right() -> Evidence:
     """Means over correctly classified test samples, paired over seeds."""
@@ -190,7 +190,7 @@ def fig3_confidence_kept() -> Evidence:
     "Confidence on correct samples passes 0.95 with small gamma only",
     "M20 section 4, Fig. 3 (e), asked of the book's networks",
     rf"The average confidence on correctly classified test samples is over 0.95 with cross-entropy and $\gamma = 1$, "
-    rf"below it with $\gamma = 2, 3$; {SIZE}.",
+    rf"below it with $\gamma = 2, 3$, before temperature scaling; {SIZE}.",
 )
 def fig3_confidence_here() -> Evidence:
     """Each mean minus 0.95, over seeds; there the confidence is the probability of the true class."""

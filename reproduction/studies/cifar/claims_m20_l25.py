@@ -19,11 +19,11 @@ RUNS, HUNDRED_CLASSES = "cifar10-record", "cifar100-record"
 CLIPPED = "cifar10-clipped"  # with steps as M20's published code takes them
 LARGER, FRESH = "cifar10-resnet18", "cifar10-long-fresh"  # a larger network, a longer training
 STEPS = "with losses summed over a batch and gradients clipped at norm 2, as in M20's published code"
-SIZE = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
+SIZE = "(Here: AirBench CNN, 45,000 training images of CIFAR-10, 16 epochs.)"
 SIZE_HUNDRED = "(Here: AirBench CNN, 45,000 training images of CIFAR-100, 16 epochs.)"
-RESNET18 = f"(Here: ResNet-18, 45,000 training images, 16 epochs, {STEPS}.)"
-LONG = f"(Here: AirBench CNN, 45,000 training images, 100 epochs by M20's schedule, {STEPS}.)"
-OF_L25 = r"(Here: $\gamma = 4$, $\lambda = 1.5$; AirBench CNN, 45,000 training images, 16 epochs.)"
+RESNET18 = f"(Here: ResNet-18, 45,000 training images of CIFAR-10, 16 epochs, {STEPS}.)"
+LONG = f"(Here: AirBench CNN, 45,000 training images of CIFAR-10, 100 epochs by M20's schedule, {STEPS}.)"
+OF_L25 = r"(Here: $\gamma = 4$, $\lambda = 1.5$; AirBench CNN, 45,000 training images of CIFAR-10, 16 epochs.)"
 SEEDS_ADDED = "Two of the four seeds were planned when the difference of seed 0 had been seen"
 OTHER_PROCESSOR = "Some of these runs were made on another processor than their counterparts, as their records say"
 
@@ -36,11 +36,12 @@ BEFORE = (
     "cross-entropy. "
 )
 AFTER_SAMPLE_DEPENDENT = (
-    r"After temperature scaling, too, focal loss with sample-dependent $\gamma$ (FLSD-53) has a lower ECE (equal width) "
-    "than cross-entropy. "
+    r"After temperature scaling, too, focal loss with sample-dependent $\gamma$ (FLSD-53) has a lower ECE (equal width, "
+    "which chooses the temperature) than cross-entropy. "
 )
 AFTER_FIXED = (
-    r"After temperature scaling, too, focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy. "
+    r"After temperature scaling, too, focal loss with $\gamma = 3$ has a lower ECE (equal width, which chooses the "
+    "temperature) than cross-entropy. "
 )
 GAMMA_3 = r"Before temperature scaling focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy"
 LEAD = r"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower"
@@ -211,7 +212,7 @@ add_larger(
     "M20 section 6, asked of how long is trained",
     f"{LEAD} with M20's schedule, shortened to 100 passes over the images, with plain momentum and every batch, than "
     "with a learning rate of one cycle, Nesterov's momentum and a last batch that is not full dropped. (AirBench CNN, "
-    f"45,000 training images, 16 epochs there, {STEPS}.)",
+    f"45,000 training images of CIFAR-10, 16 epochs there, {STEPS}.)",
     needs=f"results/{CLIPPED}",
 )
 def longer_training_favours_focal() -> Evidence:
@@ -225,8 +226,8 @@ def longer_training_favours_focal() -> Evidence:
     "m20.larger_network_favours_focal",
     "ResNet-18 favours focal loss more than a small network does",
     "M20 section 6, asked of the size of the network",
-    f"{LEAD} in ResNet-18 than in a small network, both after 16 epochs with the same recipe. (AirBench CNN, 45,000 "
-    "training images.)",
+    f"{LEAD} in ResNet-18 than in a small network, both after 16 epochs with the same recipe, {STEPS}. (The small one: "
+    "AirBench CNN; 45,000 training images of CIFAR-10.)",
     instead="it favours cross-entropy",
 )
 def larger_network_favours_focal() -> Evidence:

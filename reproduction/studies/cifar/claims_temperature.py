@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from scipy.special import softmax
 
-from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from reproduction.engine.contrasts import Setting
 from reproduction.engine.store import Result
 from reproduction.ledger.certificates import balls
@@ -29,6 +28,7 @@ from reproduction.studies.shared.from_runs import (
 from reproduction.studies.shared.printed_effects import PrintedEffect
 from reproduction.studies.shared.recorded import BOOK
 from reproduction.studies.shared.regimes import like_m20_or_l25, recorded_as
+from reproduction.studies.shared.scalings import m20_temperature
 from reproduction.studies.shared.two_way import BySeed
 
 CHAPTER = "gradient_factor"
@@ -87,7 +87,7 @@ add_paraphrased(
     "m20.nll_local_optimum",
     "",
     "M20 section 6",
-    r"An optimisation algorithm may get stuck at a locally optimal temperature.",
+    "Minimising the NLL, an optimisation algorithm may get stuck at a locally optimal temperature.",
     lambda: Disproof(Derivation(inverse_temperature_steps())),
     instead="every local minimum is global",
 )
@@ -103,7 +103,6 @@ add_ours(
 )
 
 
-GRID = tuple(round(0.1 * i, 1) for i in range(1, 101))  # M20's, section 6
 TAKEN = rf"$\gamma = 3$, by sign; {SIZE}"
 
 
@@ -112,12 +111,9 @@ def _runs(gamma: float) -> list[Result]:
     return with_gamma(results(), gamma)
 
 
-@cache
-def temperatures_by_ece(gamma: float) -> tuple[float, ...]:
-    """M20's optimal temperature, a number a seed: the least validation ECE (equal width) over the paper's grid."""
-    scaling = TemperatureScaling("ece", temperatures=GRID)
-    fits = (scaling.fit(run.validation.logits, run.validation.labels) for run in _runs(gamma))
-    return tuple(float(fit.temperature_) for fit in fits)
+def temperatures_by_ece(gamma: float) -> list[float]:
+    """M20's optimal temperature, a number a seed."""
+    return [m20_temperature(run) for run in _runs(gamma)]
 
 
 def _share_above(gamma: float, temper: bool, level: float = 0.99) -> BySeed:
@@ -152,7 +148,7 @@ add_reading(
     "M20 section 6, Table 6",
     f"'After temperature scaling, $|S_{{99}}|$ for focal loss is significantly higher than for' cross-entropy. (MMCE "
     f"was not run here. Taken as: higher, how much is not judged, with the temperature of least validation ECE, equal "
-    f"width, {TAKEN}; the paper's are {M20_TABLE_6}.)",
+    f"width, in steps of 0.1, {TAKEN}; the paper's are {M20_TABLE_6}.)",
     lambda: paired(
         r"$|S_{99}|$ after temperature scaling by ECE (equal width), focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST)",
         "positive",
@@ -186,8 +182,8 @@ add_reading(
     r"minimises the ECE/AdaECE over a validation set': 'We find the second approach to produce better results in "
     r"general.' (Taken as: a lower ECE, equal width, and a lower AdaECE, equal mass, on test, either after a "
     r"temperature chosen by itself, from 0.1 to 10 in steps of 0.1 as M20's for ECE, in KK24's steps of 0.01 to 5 for "
-    r"AdaECE; mean over cross-entropy, $\gamma = 1, 2, 3$ and FLSD-53. Here: AirBench CNN, 45,000 training images, 16 "
-    r"epochs.)",
+    r"AdaECE; mean over cross-entropy, $\gamma = 1, 2, 3$ and FLSD-53. Here: AirBench CNN, 45,000 training images of "
+    r"CIFAR-10, 16 epochs.)",
     lambda: All.of(*(by_itself_minus_by_nll(metric) for metric in ("ece", "adaptive-ece"))),
     needs=f"results/{RECORDED}",
     regime=partial(like_m20_or_l25, "M20", RECORDED),

@@ -11,6 +11,7 @@ from scipy.special import softmax
 from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import Rows
+from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.confident import AS_M20, CONFIDENT, agreed, share_above
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
 from reproduction.studies.shared.from_runs import (
@@ -22,15 +23,17 @@ from reproduction.studies.shared.from_runs import (
     say_sign,
     signed_by_seed,
     with_gamma,
+    with_remark,
 )
-from reproduction.studies.shared.scalings import compare_scaling
+from reproduction.studies.shared.scalings import compare_scaling, m20_temperature
 from reproduction.studies.shared.two_way import BySeed, kept_images
 
 CHAPTER = "miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)
+BY_M20 = "temperatures of least ECE of equal width, in steps of 0.1 as M20 have them"
 HERE = (
     rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}; temperatures by ECE on validation, as M20 "
-    rf"choose them, here of equal mass, and here not near 1"
+    rf"choose them, here of equal mass in steps of 0.01, and here not near 1; by equal width in M20's steps of 0.1 the verdict is another"
 )
 HERE_BEFORE = rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}"
 MISTAKES = (
@@ -42,15 +45,18 @@ add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
 @functools.cache
-def _temperatures() -> dict[tuple[float, int], float]:
+def _temperatures(stage: str) -> dict[tuple[float, int], float]:
     """(gamma, seed) -> temperature chosen on validation, of the default grid's runs with cross-entropy and GAMMAS."""
     runs = [run for gamma in (0.0, *GAMMAS) for run in with_gamma(results(), gamma)]
-    chosen = compare_scaling(runs, [AS_M20])["temperature"]
+    if stage == BY_M20:
+        chosen = [m20_temperature(run) for run in runs]
+    else:
+        chosen = list(compare_scaling(runs, [AS_M20])["temperature"])
     return {(float(run.spec.gamma), run.spec.seed): float(t) for run, t in zip(runs, chosen, strict=True)}
 
 
 def _temperature(run: Result, stage: str) -> float:
-    return 1.0 if stage == "before" else _temperatures()[run.spec.gamma, run.spec.seed]
+    return 1.0 if stage == "before" else _temperatures(stage)[run.spec.gamma, run.spec.seed]
 
 
 def share(gamma: float, stage: str) -> BySeed:
@@ -79,10 +85,19 @@ def on_mistakes(gamma: float, stage: str) -> BySeed:
 def _against_cross_entropy(
     name: str, of: Callable[[float, str], BySeed], stage: str, sign: int, gammas: tuple[float, ...] = GAMMAS
 ) -> Evidence:
-    """For each gamma, focal minus cross-entropy at a stage, paired over seeds."""
+    """For each gamma, focal minus cross-entropy at a stage, paired over seeds; in a remark by M20's temperatures."""
     quantity = rf"{name} {stage} temperature scaling, $\gamma = {{:g}}$ minus cross-entropy (Fashion-MNIST)"
-    base = of(0.0, stage)
-    return All.of(*(paired(quantity.format(g), say_sign(sign), of(g, stage), base, sign, "claimed") for g in gammas))
+
+    def at(stage: str) -> list[Measurement]:
+        base = of(0.0, stage)
+        return [paired(quantity.format(g), say_sign(sign), of(g, stage), base, sign, "claimed") for g in gammas]
+
+    found = at(stage)
+    if stage == "after":
+        by_m20 = at(BY_M20)
+        means = ", ".join(f"{one.measured:+.3f}" for one in by_m20)
+        found[-1] = with_remark(found[-1], f"By {BY_M20}: {means}, together {All.of(*by_m20).verdict}")
+    return All.of(*found)
 
 
 add_ours(

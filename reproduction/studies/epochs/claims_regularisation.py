@@ -10,12 +10,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.theory.gain import confidence_threshold
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence, Unchecked
 from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
+from reproduction.pages.tables import in_words
 from reproduction.studies.epochs.while_training import describe_followed, follow, histories
 from reproduction.studies.shared.from_runs import (
     BOOK_RUNS,
@@ -28,16 +30,18 @@ from reproduction.studies.shared.from_runs import (
     say_sign,
     signed_if_any,
     with_gamma,
+    with_remark,
 )
-from reproduction.studies.shared.recorded import BOOK
+from reproduction.studies.shared.recorded import BOOK, load_recorded, read_planned
 from reproduction.studies.shared.regimes import recorded_as, trained_as
 
 CHAPTER = "miscalibration"
+LONGER, LARGER = "cifar10-long-fresh", "cifar10-resnet18"  # trained by M20's steps
 GAMMAS = (1.0, 2.0, 3.0)  # M20's
 SEEDS, SAMPLES, STEPS, RATE = 4, 500, 40, 0.01  # of the small networks whose first steps are followed
 HERE = (
     rf"Fashion-MNIST, {SAMPLES} training images, an MLP of two layers, {STEPS} steps of gradient descent on all of them "
-    rf"at once, with momentum, {SEEDS} seeds"
+    rf"at once, with momentum and a learning rate of {RATE:g}, {SEEDS} seeds"
 )
 AT = r"at the last step before the mean probability of the true class with cross-entropy passes $p_0$, $g(p_0, \gamma) = 1$"
 ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
@@ -45,22 +49,34 @@ add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS, regime=functools.par
 add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
-def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
+def followed(gamma: float, column: str, epoch: int, name: str = BOOK) -> np.ndarray:
     """A column of the training history at the first (0) or last (-1) evaluated epoch, one number a seed."""
-    runs = with_gamma(results(), gamma)
+    runs = with_gamma(load_recorded(name), gamma)
     return np.array([float(histories([run], "train")[column].iloc[epoch]) for run in runs])
+
+
+def _elsewhere(name: str, epoch: int) -> str:
+    """The norms' difference, cross-entropy minus gamma = 3, in runs that sum losses and clip gradients, as M20's do."""
+    spec = read_planned(name)[0]
+    runs = with_gamma(load_recorded(name), 3.0)
+    at = int(histories(runs, "train")["epoch"].iloc[epoch])
+    found = paired_t_interval(*(followed(gamma, "weight_norm", epoch, name) for gamma in (0.0, 3.0)))
+    where = f"{in_words(spec.model)} on CIFAR-10, losses summed and gradients clipped as M20's, epoch {at}"
+    return f"In {where}: {found.estimate:+.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
 @add_reading(
     "m20.weight_norm_late",
     "At the end cross-entropy has the larger last-layer weights",
     "M20 section 4, Fig. 3 (h)",
-    rf"At the end of training the last layer of the cross-entropy network has the larger weights. (Here: $\gamma = 3$; {SIZE}.)",
+    rf"At the end of training the last layer of the cross-entropy network has the larger weights. (Here: than that of "
+    rf"$\gamma = 3$; losses averaged, gradients not clipped; {SIZE}.)",
 )
 def weight_norm_late() -> Evidence:
     """Norm after the last epoch, cross-entropy minus gamma = 3, paired over seeds."""
     quantity = f"norm of the last layer, cross-entropy minus focal, last epoch {ON}"
-    return paired(quantity, "positive", followed(0.0, "weight_norm", -1), followed(3.0, "weight_norm", -1), 1)
+    found = paired(quantity, "positive", followed(0.0, "weight_norm", -1), followed(3.0, "weight_norm", -1), 1)
+    return with_remark(found, ". ".join(_elsewhere(name, -1) for name in (LONGER, LARGER)))
 
 
 @claim(
@@ -101,7 +117,8 @@ def norms_at(runs: Sequence[Result], gamma: float, epoch: int) -> np.ndarray:
     "m20.weight_norm_fifth",
     "After five epochs cross-entropy has the larger last-layer weights already",
     "M20 section 4, Fig. 3 (h), past the threshold",
-    rf"After five epochs, the confidence past $p_0$, the last layer of the cross-entropy network has the larger weights already ({SIZE}).",
+    rf"After five epochs, the confidence past $p_0$, the last layer of the cross-entropy network has larger weights than that of $\gamma = 3$ "
+    rf"already. (Losses averaged, gradients not clipped: by M20's steps, on CIFAR-10, it has smaller ones; {SIZE}.)",
 )
 def weight_norm_fifth() -> Evidence:
     """The norm after the first evaluated epoch, cross-entropy minus gamma = 3, paired over seeds."""
@@ -109,7 +126,8 @@ def weight_norm_fifth() -> Evidence:
     quantity = f"norm of the last layer, cross-entropy minus focal, epoch {first} {ON}"
     found = paired(quantity, "positive", followed(0.0, "weight_norm", 0), followed(3.0, "weight_norm", 0), 1, "asked")
     confidence = f"mean confidence of the focal networks is {followed(3.0, 'confidence', 0).min():.2f} or more"
-    return replace(found, remark=f"There the {confidence}, past the threshold {confidence_threshold(3.0):.4f}")
+    past = f"There the {confidence}, past the threshold {confidence_threshold(3.0):.4f}"
+    return replace(found, remark=f"{past}. {_elsewhere(LONGER, 0)}")
 
 
 @add_reading(

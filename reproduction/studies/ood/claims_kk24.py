@@ -96,7 +96,7 @@ add_ours(
     short="Under reduced contrast a clean temperature raises the ECE of gamma 3",
     source=f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
     statement=rf"Where contrast is reduced, a temperature fitted on clean images by log-loss raises the adaptive ECE (equal mass) of networks trained with $\gamma = 3$. ({SIZE}; "
-    r"mean over five severities. Seen in these runs first, and not written down before: judged as one of the six means of three corruptions and two losses, "
+    r"5,000 test images, mean over five severities. Seen in these runs first, and not written down before: judged as one of the six means of three corruptions and two losses, "
     r"by Bonferroni's interval.)",
     chapter=CHAPTER,
     fidelity="ours",

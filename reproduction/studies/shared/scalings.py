@@ -41,6 +41,7 @@ FITS = (
     Fit("focal-temperature", "adaptive-ece", "grid"),
     Fit("focal-temperature", "adaptive-ece", "line"),
 )
+_M20_TEMPERATURES = tuple(round(0.1 * i, 1) for i in range(1, 101))
 _FITTED: dict[tuple[Any, ...], tuple[Any, float]] = {}  # a page and the claims it shows ask for the same fits
 
 
@@ -89,6 +90,11 @@ def compare_scaling(results: Iterable[Result], scalings: Sequence[Fit] = FITS) -
             judged = {"adaptive_ece": adaptive_ece_of(*top_label(probs, labels)), "nll": nll(probs, labels)}
             rows.append(run | scaling._asdict() | chosen | judged)
     return pd.DataFrame(rows)
+
+
+def m20_temperature(result: Result) -> float:
+    """M20's optimal temperature, section 6: the least validation ECE (equal width), from 0.1 to 10 in steps of 0.1."""
+    return float(_fitted(result, "temperature", "ece", temperatures=_M20_TEMPERATURES)[0].temperature_)
 
 
 def nll_temperature(result: Result, calibration_gamma: float) -> float:

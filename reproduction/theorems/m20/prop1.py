@@ -155,9 +155,9 @@ reading(
 
 @reading(
     "m20.fig4a_seven",
-    "From gamma 7 on, g is nearly 0 at one half",
+    "From gamma 7 on, g is nearly 0 from one half on",
     "M20 section 4, on Fig. 4a",
-    r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05, our threshold, from $p = \frac12$ on.)",
+    r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: $g(p, \gamma)$ is below 0.05, our threshold, for every $p \ge \frac12$ and $\gamma \ge 7$; at $p = \frac12$ and $\gamma = 7$ just below.)",
     formal=formal("exact", "m20_seven"),
 )
 def fig4a_seven() -> Evidence:

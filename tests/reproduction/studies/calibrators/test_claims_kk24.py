@@ -9,7 +9,7 @@ from reproduction.studies.calibrators.architectures import ARCHITECTURE_CONTRAST
 from reproduction.studies.calibrators.calibrators_compared import CALIBRATOR_CONTRASTS, LOSSES
 from reproduction.studies.shared.from_runs import measure_among
 from reproduction.studies.shared.recorded import load_recorded, read_table
-from reproduction.studies.shared.written_contrasts import evaluate_contrasts
+from reproduction.studies.shared.written_contrasts import evaluate_contrasts, interval_of, paired_by_seed
 
 CLAIMS = [claim for claim in ledger("kk24") if claim.chapter == "open_questions"]
 
@@ -73,6 +73,15 @@ def test_what_was_changed_after_a_first_record_is_said():
     for method in ("temperature", "vector", "matrix", "beta", "dirichlet", "structured"):
         remark = find(f"kk24.calibrators_{method}").evidence.remark
         assert ("with an earlier default penalty" in remark) == (method in ("vector", "matrix", "dirichlet"))
+
+
+@pytest.mark.parametrize("metric", ["nll", "brier"])
+def test_gammas_5_and_7_decide_against_a_temperature(metric):
+    """As kk24.calibrators_temperature and that of the Brier score say."""
+    table, others = read_table("open-questions").query("dataset == 'cifar10'"), set(LOSSES) - {"focal 5", "focal 7"}
+    scaled = (Setting(tuple(others), method, "nll") for method in ("focal-temperature", "temperature"))
+    found = interval_of(paired_by_seed(table, metric, *scaled), metric)
+    assert found.low < 0 < found.high
 
 
 def test_statements_name_the_networks():

@@ -6,6 +6,8 @@ import pytest
 from reproduction.ledger import Verdict, find
 from reproduction.studies.epochs import claims_confident as confident_here
 from reproduction.studies.epochs.confident import confidence_where_agreed, confident_shares
+from reproduction.studies.shared.from_runs import with_gamma
+from reproduction.studies.shared.scalings import m20_temperature
 from reproduction.studies.shared.two_way import BySeed
 
 GAMMAS = (0.0, *confident_here.GAMMAS)
@@ -15,7 +17,8 @@ def made(**changes):
     """Four seeds; each step of gamma changes the number by so much, before and after temperature scaling."""
 
     def of(gamma, stage):
-        return BySeed(tuple(range(4)), 0.5 + gamma * changes[stage] * (1 + 0.05 * np.arange(4)))
+        change = changes[stage if stage == "before" else "after"]
+        return BySeed(tuple(range(4)), 0.5 + gamma * change * (1 + 0.05 * np.arange(4)))
 
     return of
 
@@ -44,6 +47,20 @@ def test_the_confident_are_right_less_often_than_they_say(right, verdict, monkey
     values = right + 0.001 * (np.arange(4) - 1.5)
     monkeypatch.setattr(confident_here, "right", lambda gamma: BySeed(tuple(range(4)), values))
     assert confident_here.table6_right_here().verdict == verdict
+
+
+@pytest.mark.parametrize("claim", ["m20.table6_after_here", "m20.fig8_wrong_after_here"])
+def test_by_m20s_temperatures_the_verdict_is_another(claim, monkeypatch):
+    """As the statements say."""
+    check = find(claim).check
+    verdict = check().verdict
+    monkeypatch.setattr(confident_here, "_temperatures", lambda _: by_m20)
+    by_m20 = {
+        (run.spec.gamma, run.spec.seed): m20_temperature(run)
+        for gamma in GAMMAS
+        for run in with_gamma(confident_here.results(), gamma)
+    }
+    assert check().verdict != verdict
 
 
 def test_the_numbers_on_all_images_are_those_of_the_page():

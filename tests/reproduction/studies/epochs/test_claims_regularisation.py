@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.theory import log_gain
 from reproduction.ledger import Verdict
 from reproduction.studies.epochs import claims_regularisation as first_steps
+from reproduction.studies.shared.from_runs import with_gamma
+from reproduction.studies.shared.recorded import load_recorded
 
 STEPS = np.arange(41)
 
@@ -54,6 +57,15 @@ def test_a_threshold_that_is_never_passed_is_told_or_left_out():
     at = first_steps.threshold_steps(made())
     assert list(at) == list(first_steps.GAMMAS)
     assert list(at.values()) == sorted(at.values(), reverse=True)
+
+
+def test_by_m20s_steps_cross_entropy_has_the_smaller_weights_early():
+    """As m20.weight_norm_fifth says, of the first epoch that the longer runs keep."""
+    norms = {}
+    for gamma in (0.0, 3.0):
+        rows = [run.history.query("split == 'train'") for run in with_gamma(load_recorded(first_steps.LONGER), gamma)]
+        norms[gamma] = np.array([row.loc[row["epoch"].idxmin(), "weight_norm"] for row in rows])
+    assert paired_t_interval(norms[0.0], norms[3.0]).high < 0
 
 
 def test_the_lead_is_counted_from_its_first_step():

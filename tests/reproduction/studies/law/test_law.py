@@ -120,6 +120,15 @@ def test_the_wider_interval_decides_and_the_planned_one_is_told():
     assert claims_kk24.helps_own_gap().over == "30 cells"
 
 
+def test_film_reviews_alone_leave_the_size_of_the_error_open():
+    """As kk24.helps_size says: of the other sources every interval is within what is claimed."""
+    runs = judged.read_law()
+    others = runs[judged.sources(runs) != "film reviews"]
+    for of in (judged.over_cells, judged.over_data_sets):
+        spans = [of(rows, lambda own: (own["own"] - own["sharper_own"]) ** 2 - 9) for rows in (runs, others)]
+        assert spans[0].high > 0 > spans[1].high
+
+
 def test_the_sharpening_is_the_one_that_fits_the_earlier_runs_best():
     assert errors(pd.read_parquet(OUT)).idxmin() == SHARPENING
 
