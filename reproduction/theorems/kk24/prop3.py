@@ -301,6 +301,7 @@ def fig3_tighter() -> Evidence:
     "KK24 section 3.2",
     r"'The focal calibration with $\gamma = 4$ for all possible logits are bounded between temperature scaling with' $T = 0.2$ "
     r"and $T = 0.238$.",
+    formal=formal("exact", "kk24_example_theory"),
 )
 def prop3_example_theory() -> Evidence:
     """The bound of kk24.prop3_log, below the printed one, holds for every logit; the printed formulas give both numbers."""

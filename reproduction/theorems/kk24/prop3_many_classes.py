@@ -79,6 +79,7 @@ def many_low() -> Evidence:
     "KK24 Prop. 3, its temperature carried to three classes, as no paper does",
     r"The upper temperature of Prop. 3, $\frac{1}{\gamma+1-\frac12\log(\gamma+1)}$, does not bound the top class of three: at "
     r"$\gamma = 1$, $q = (0.4, 0.3, 0.3)$ that temperature scaling is more confident than the map.",
+    formal=formal("exact", "kk24_prop3_not_for_three"),
 )
 def prop3_not_for_three() -> Evidence:
     """The difference is computed in ball arithmetic."""
@@ -97,6 +98,7 @@ def prop3_not_for_three() -> Evidence:
     "KK24 section 3.3, open there",
     r"For $n = 3$ with $\gamma > 0$, and for $n \ge 4$ with $\gamma \ge \gamma^*(\frac1{n-1})$, the smallest temperature that bounds the top class "
     rf"from below is $T = 1$: no temperature below 1 does. ({gain.CRITICAL})",
+    formal=formal("exact", "kk24_many_high_one"),
 )
 def many_high_one() -> Evidence:
     """T = 1 bounds since confidence never falls; at n - 1 tied classes the stretch tends to 1."""

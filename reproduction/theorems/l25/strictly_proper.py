@@ -81,7 +81,7 @@ paraphrased(
         r"If $p_i > p_j$ and $q_i \le q_j$: $L'_i \le L'_j < 0$ by convexity, so the first term is at most 0, the second negative and the third not "
         r"positive: the values differ, against stationarity. This holds for every $\gamma, \lambda \ge 0$.",
     ),
-    formal=formal("exact", "l25_order_preserving"),
+    formal=formal("exact", "l25_order_preserving", "l25_minimiser_exists_everywhere"),
     in_readme=True,
 )
 
