@@ -1,8 +1,9 @@
-(* KK24 section 3.3 leaves open between which temperatures the map lies for three or more classes: the lower one. *)
+(* KK24 section 3.3 leaves open between which temperatures the map lies for three or more classes: the lower one, and the upper one
+   where confidence never falls. *)
 
 From Coq Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
-From Focal Require Import Focal Sums Calculus FocalLoss EntropyRatio Gain KK24_Prop4 Confidence.
+From Focal Require Import Focal Sums Calculus FocalLoss EntropyRatio Gain KK24_Prop4 Confidence EachN KK24_Prop5.
 Open Scope R_scope.
 
 (* temperature scaling of n probabilities: the softmax of log q / T *)
@@ -175,4 +176,117 @@ Proof.
   intros q. assert (O : open_simplex 3 q) by (split; [intros [|i] _; simpl; lra|simpl; lra]).
   assert (P : predicted 3 q 0) by (apply (one_and_rest_predicted 2); lra).
   split; [exact O|split; [exact P|]]. apply kk24_many_low; [lra|exact O| |exact P]. intros [|i] _; simpl; lra.
+Qed.
+
+(* ---- from below: where confidence never falls, T = 1 and no smaller temperature ---- *)
+
+Lemma gain_at_most gamma q : 0 <= gamma -> 0 < q < 1 -> gain gamma q <= 1 + gamma.
+Proof.
+  intros G H. unfold gain. pose proof (entropy_ratio_pos q H) as A. pose proof (entropy_ratio_lt_1 q H) as B.
+  assert (R : Rpower (1 - q) gamma <= 1).
+  { unfold Rpower. pose proof (ln_neg (1 - q) ltac:(lra)). assert (K : gamma * ln (1 - q) <= 0) by nra.
+    destruct K as [K|K]; [apply exp_increasing in K|rewrite K]; rewrite exp_0 in *; lra. }
+  pose proof (Rpower_pos (1 - q) gamma). assert (gamma * entropy_ratio q <= gamma * 1) by (apply Rmult_le_compat_l; lra).
+  apply (Rle_trans _ (1 * (1 + gamma * entropy_ratio q))); [apply Rmult_le_compat_r; nra|lra].
+Qed.
+
+Lemma gain_at_least gamma q r : 0 <= gamma -> 0 < q -> q <= r -> r < 1 -> Rpower (1 - r) gamma <= gain gamma q.
+Proof.
+  intros G Q L R. unfold gain. pose proof (entropy_ratio_pos q ltac:(lra)) as A. pose proof (Rpower_pos (1 - q) gamma) as P.
+  assert (B : Rpower (1 - r) gamma <= Rpower (1 - q) gamma) by (apply Rle_Rpower_l; lra).
+  assert (0 <= gamma * entropy_ratio q) by (apply Rmult_le_pos; lra). nra.
+Qed.
+
+(* n - 1 tied classes and a small enough one: temperature scaling with T < 1 is more confident than the map *)
+Lemma sharper_than_map k gamma T : (2 <= k)%nat -> 0 < gamma -> 0 < T < 1 ->
+  exists q j, open_simplex (S k) q /\ predicted (S k) q j /\ focal_map (S k) gamma q j < temperature_scaling_n (S k) T q j.
+Proof.
+  intros Hk Hg HT. assert (K : 2 <= INR k) by (change 2 with (INR 2); apply le_INR; exact Hk).
+  assert (IK : 0 < / INR k <= 1 / 2).
+  { split; [apply Rinv_0_lt_compat; lra|]. replace (1 / 2) with (/ 2) by field. apply Rinv_le_contravar; lra. }
+  set (b := 1 / T). assert (B : 1 < b).
+  { unfold b. apply (Rmult_lt_reg_r T); [lra|]. replace (1 / T * T) with 1 by (field; lra). lra. }
+  set (c := Rpower (1 - / INR k) gamma). pose proof (Rpower_pos (1 - / INR k) gamma) as C. fold c in C.
+  assert (C1 : c <= 1).
+  { unfold c, Rpower. pose proof (ln_neg (1 - / INR k) ltac:(lra)). assert (Z : gamma * ln (1 - / INR k) < 0) by nra.
+    apply exp_increasing in Z. rewrite exp_0 in Z. lra. }
+  set (D := c / (2 * (1 + gamma))). assert (HD : 0 < D < 1).
+  { unfold D. split; [apply Rdiv_lt_0_compat; lra|]. apply (Rmult_lt_reg_r (2 * (1 + gamma))); [lra|].
+    replace (c / (2 * (1 + gamma)) * (2 * (1 + gamma))) with c by (field; lra). lra. }
+  set (d := Rpower D (/ (b - 1))). pose proof (Rpower_pos D (/ (b - 1))) as D0. fold d in D0.
+  assert (P : Rpower d (b - 1) = D).
+  { unfold d. rewrite Rpower_mult. replace (/ (b - 1) * (b - 1)) with 1 by (field; lra). apply Rpower_1. lra. }
+  assert (D1 : d < 1).
+  { unfold d, Rpower. pose proof (ln_neg D HD). assert (I : 0 < / (b - 1)) by (apply Rinv_0_lt_compat; lra).
+    assert (Z : / (b - 1) * ln D < 0) by nra. apply exp_increasing in Z. rewrite exp_0 in Z. exact Z. }
+  set (m := / (INR k + d)). assert (M0 : 0 < m) by (unfold m; apply Rinv_0_lt_compat; lra).
+  assert (M1 : m <= / INR k) by (unfold m; apply Rinv_le_contravar; lra).
+  assert (E0 : 0 < d * m < m) by nra.
+  assert (S1 : d * m + INR k * m = 1) by (unfold m; field; lra).
+  set (q := one_and_rest (d * m) m).
+  assert (Q : simplex (S k) q) by (apply one_and_rest_simplex; lra).
+  assert (N : forall i, (i < S k)%nat -> 0 < q i < 1) by (intros [|i] _; unfold q; simpl; lra).
+  assert (O : open_simplex (S k) q) by (split; [intros i Hi; apply N; exact Hi|apply Q]).
+  assert (N1 : forall i, (i < S k)%nat -> q i < 1) by (intros i Hi; apply N; exact Hi).
+  exists q, 1%nat. split; [exact O|]. split; [split; [lia|intros [|i] _; unfold q; simpl; lra]|].
+  rewrite <- kk24_prop4_printed; [|exact O|exact N1|lia]. rewrite map_inside; [|lra|exact Q|exact N1|lia].
+  assert (ST : total (S k) gamma q = weight gamma (d * m) + INR k * weight gamma m).
+  { unfold total. rewrite sum_first. simpl q at 1. rewrite weight_closed_some by lra. f_equal.
+    rewrite (sum_ext k _ (fun _ => weight gamma m)) by (intros i Hi; simpl; apply weight_closed_some; lra). apply sum_const. }
+  rewrite ST. unfold temperature_scaling_n. fold b. rewrite sum_first. simpl q. rewrite sum_const. rewrite weight_closed_some by lra.
+  pose proof (weight_pos gamma m ltac:(lra) ltac:(lra)) as WM. pose proof (weight_pos gamma (d * m) ltac:(lra) ltac:(lra)) as WE.
+  assert (PE : Rpower (d * m) b = D * d * Rpower m b).
+  { rewrite <- Rpower_mult_distr by lra. f_equal. rewrite <- P. replace b with ((b - 1) + 1) at 1 by ring.
+    rewrite Rpower_plus, Rpower_1 by lra. reflexivity. }
+  rewrite PE. pose proof (Rpower_pos m b) as PM.
+  assert (X : weight gamma m * (D * d) < weight gamma (d * m)).
+  { unfold weight. pose proof (gain_pos gamma m ltac:(lra) ltac:(lra)) as GM.
+    pose proof (gain_pos gamma (d * m) ltac:(lra) ltac:(lra)) as GE.
+    pose proof (gain_at_most gamma (d * m) ltac:(lra) ltac:(lra)) as U.
+    pose proof (gain_at_least gamma m (/ INR k) ltac:(lra) M0 M1 ltac:(lra)) as W. fold c in W.
+    assert (DG : D * gain gamma (d * m) < gain gamma m).
+    { apply (Rle_lt_trans _ (D * (1 + gamma))); [apply Rmult_le_compat_l; lra|].
+      replace (D * (1 + gamma)) with (c / 2) by (unfold D; field; lra). lra. }
+    apply (Rmult_lt_reg_r (gain gamma m * gain gamma (d * m))); [apply Rmult_lt_0_compat; assumption|].
+    replace (m / gain gamma m * (D * d) * (gain gamma m * gain gamma (d * m))) with (d * m * (D * gain gamma (d * m))) by (field; lra).
+    replace (d * m / gain gamma (d * m) * (gain gamma m * gain gamma (d * m))) with (d * m * gain gamma m) by (field; lra).
+    apply Rmult_lt_compat_l; lra. }
+  set (wm := weight gamma m) in *. set (we := weight gamma (d * m)) in *. set (pm := Rpower m b) in *.
+  assert (KW : 0 < INR k * wm) by (apply Rmult_lt_0_compat; lra).
+  assert (DD : 0 < D * d * pm) by (apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat; lra|exact PM]).
+  assert (KP : 0 < INR k * pm) by (apply Rmult_lt_0_compat; lra).
+  apply (Rmult_lt_reg_r ((we + INR k * wm) * (D * d * pm + INR k * pm))); [apply Rmult_lt_0_compat; lra|].
+  replace (wm / (we + INR k * wm) * ((we + INR k * wm) * (D * d * pm + INR k * pm))) with
+    (wm * (D * d) * pm + INR k * wm * pm) by (field; lra).
+  replace (pm / (D * d * pm + INR k * pm) * ((we + INR k * wm) * (D * d * pm + INR k * pm))) with
+    (we * pm + INR k * wm * pm) by (field; lra).
+  apply (Rmult_lt_compat_r pm) in X; [|exact PM]. lra.
+Qed.
+
+(* Faithfulness: ours (kk24.many_high_one), exact: T = 1 bounds the predicted class from below for three classes, and for more from
+   gamma* (1 / (n - 1)) on, since confidence never falls there; no temperature below 1 does. *)
+Theorem kk24_many_high_one n gamma : 0 < gamma ->
+  n = 3%nat \/ (4 <= n)%nat /\ (exists gamma_star, is_gamma_star (1 / (INR n - 1)) gamma_star /\ gamma_star <= gamma) ->
+  (forall q j, open_simplex n q -> predicted n q j -> temperature_scaling_n n 1 q j <= focal_map n gamma q j) /\
+  (forall T, 0 < T < 1 -> exists q j, open_simplex n q /\ predicted n q j /\
+    focal_map n gamma q j < temperature_scaling_n n T q j).
+Proof.
+  intros Hg H. assert (N3 : (3 <= n)%nat) by (destruct H as [->|[H _]]; lia).
+  assert (Never : confidence_never_falls n gamma).
+  { destruct H as [->|[H [gs [S L]]]]; [apply kk24_prop5_three_classes; exact Hg|].
+    apply kk24_prop5_each_n; [exact Hg|lia|]. apply (gamma_star_threshold _ gs); [|exact S|exact Hg|exact L].
+    assert (4 <= INR n) by (replace 4 with (INR 4) by (simpl; ring); apply le_INR; exact H).
+    unfold Rdiv. rewrite Rmult_1_l. split; [apply Rinv_0_lt_compat; lra|].
+    rewrite <- Rinv_1. apply Rinv_lt_contravar; lra. }
+  split.
+  - intros q j O P. assert (Q : simplex n q) by (split; [intros i Hi; apply Rlt_le, O; exact Hi|apply O]).
+    assert (N1 : forall i, (i < n)%nat -> q i < 1).
+    { intros i Hi. set (o := if Nat.eqb i 0 then 1%nat else 0%nat).
+      assert (Ho : (o < n)%nat /\ i <> o) by (unfold o; destruct (Nat.eqb_spec i 0); lia).
+      pose proof (sum_two n q i o (proj1 Q) Hi (proj1 Ho) (proj2 Ho)). pose proof (proj1 O o (proj1 Ho)). rewrite (proj2 Q) in *. lra. }
+    assert (E : temperature_scaling_n n 1 q j = q j).
+    { unfold temperature_scaling_n. replace (1 / 1) with 1 by field. rewrite Rpower_1 by (apply O, P).
+      rewrite (sum_ext n _ q) by (intros i Hi; apply Rpower_1, O; exact Hi). rewrite (proj2 Q). field. }
+    rewrite E, <- kk24_prop4_printed by (auto; apply P). apply Never; assumption.
+  - intros T HT. destruct n as [|k]; [lia|]. apply sharper_than_map; [lia|exact Hg|exact HT].
 Qed.

@@ -143,3 +143,79 @@ Proof.
   - intros p Hp. destruct (Req_dec p 0) as [->|N0]; [exists 0; lra|]. destruct (Req_dec p 1) as [->|N1]; [exists 1; lra|].
     destruct (Onto p ltac:(lra)) as [q [Q E]]. exists q. split; [lra|]. rewrite C by exact Q. exact E.
 Qed.
+
+(* Inside and at the ends: the map is continuous on [0, 1].
+   Faithfulness: ours (kk24.prop2_ends), exact, with the limits at the ends of [kk24_prop2_ends]. *)
+Theorem kk24_prop2_continuous gamma q eps : 0 <= gamma -> 0 <= q <= 1 -> 0 < eps -> exists d, 0 < d /\
+  forall r, 0 <= r <= 1 -> Rabs (r - q) < d -> Rabs (binary_map_closed gamma r - binary_map_closed gamma q) < eps.
+Proof.
+  intros Hg Hq He. destruct (kk24_prop2 gamma Hg) as (Range & Inc & Onto & _). set (v := binary_map_closed gamma q).
+  assert (V : 0 <= v <= 1) by (apply Range; exact Hq).
+  assert (Le : forall x y, 0 <= x -> x <= y -> y <= 1 -> binary_map_closed gamma x <= binary_map_closed gamma y).
+  { intros x y X L Y. destruct L as [L| ->]; [left; apply Inc; assumption|lra]. }
+  assert (Up : exists d, 0 < d /\ forall r, 0 <= r <= 1 -> r < q + d -> binary_map_closed gamma r < v + eps).
+  { destruct (Rlt_le_dec 1 (v + eps)) as [B|B].
+    - exists 1. split; [lra|]. intros r Hr _. pose proof (Range r Hr). lra.
+    - destruct (Onto (v + eps) ltac:(lra)) as [x [Hx X]]. exists (x - q). split.
+      + apply Rnot_le_lt. intros L. pose proof (Le x q ltac:(lra) ltac:(lra) ltac:(lra)). fold v in H. lra.
+      + intros r Hr L. rewrite <- X. apply Inc; lra. }
+  assert (Down : exists d, 0 < d /\ forall r, 0 <= r <= 1 -> q - d < r -> v - eps < binary_map_closed gamma r).
+  { destruct (Rlt_le_dec (v - eps) 0) as [B|B].
+    - exists 1. split; [lra|]. intros r Hr _. pose proof (Range r Hr). lra.
+    - destruct (Onto (v - eps) ltac:(lra)) as [x [Hx X]]. exists (q - x). split.
+      + apply Rnot_le_lt. intros L. pose proof (Le q x ltac:(lra) ltac:(lra) ltac:(lra)). fold v in H. lra.
+      + intros r Hr L. rewrite <- X. apply Inc; lra. }
+  destruct Up as [a [A Up]]. destruct Down as [b [B Down]]. exists (Rmin a b). split; [apply Rmin_glb_lt; assumption|].
+  intros r Hr D. pose proof (Rmin_l a b). pose proof (Rmin_r a b). apply Rabs_def2 in D.
+  specialize (Up r Hr ltac:(lra)). specialize (Down r Hr ltac:(lra)). apply Rabs_def1; lra.
+Qed.
+
+Lemma focal_loss_less gamma q r : 0 <= gamma -> 0 < q -> q < r -> r < 1 -> focal_loss gamma r < focal_loss gamma q.
+Proof.
+  intros Hg Q L Hr. apply (decreasing (focal_loss gamma) (focal_slope gamma)); [exact L| |]; intros x Hx.
+  - apply focal_loss_derivative. lra.
+  - rewrite focal_slope_gain by lra. pose proof (gain_pos gamma x Hg ltac:(lra)).
+    assert (0 < gain gamma x / x) by (apply Rdiv_lt_0_compat; lra). lra.
+Qed.
+
+(* KK24 section 3.2 on Fig. 1: 'The proper part of the focal loss compared with a regular focal loss with the same gamma has lower
+   loss values for predictions lower than 0.5 and higher loss otherwise', on the true class.
+   Faithfulness: exact, and what 'otherwise' leaves out: at 1/2 and at 1 the two are equal. At 0 both are infinite. *)
+Theorem kk24_proper_part_sides gamma p : 0 < gamma ->
+  (0 < p < 1 / 2 -> proper_loss_1 gamma p < focal_loss gamma p) /\
+  (1 / 2 < p < 1 -> focal_loss gamma p < proper_loss_1 gamma p) /\
+  proper_loss_1 gamma (1 / 2) = focal_loss gamma (1 / 2) /\ proper_loss_1 gamma 1 = focal_loss gamma 1.
+Proof.
+  intros Hg. destruct (kk24_prop2 gamma ltac:(lra)) as (_ & Inc & _).
+  assert (C : forall x, 0 < x < 1 -> binary_map_closed gamma x = binary_map gamma x).
+  { intros x Hx. unfold binary_map_closed. destruct (Rle_dec x 0); [exfalso; lra|]. destruct (Rle_dec 1 x); [exfalso; lra|reflexivity]. }
+  assert (Z : binary_map_closed gamma 0 = 0) by (unfold binary_map_closed; destruct (Rle_dec 0 0); [reflexivity|exfalso; lra]).
+  assert (O : binary_map_closed gamma 1 = 1).
+  { unfold binary_map_closed. destruct (Rle_dec 1 0); [exfalso; lra|]. destruct (Rle_dec 1 1); [reflexivity|exfalso; lra]. }
+  assert (Above : forall x, 1 / 2 < x < 1 -> x < binary_map_closed gamma x).
+  { intros x Hx. rewrite C by lra. pose proof (map_above gamma (logit x) Hg (logit_pos x Hx)) as A.
+    apply sigmoid_increasing in A. rewrite sigmoid_logit in A by lra. unfold map_in_logits in A.
+    rewrite <- FC_logits in A by lra. unfold FC in A. rewrite sigmoid_logit in A by lra. exact A. }
+  assert (Below : forall x, 0 < x < 1 / 2 -> binary_map_closed gamma x < x).
+  { intros x Hx. pose proof (Above (1 - x) ltac:(lra)) as A. rewrite C in A by lra. rewrite binary_map_mirror in A by lra.
+    rewrite C by lra. lra. }
+  assert (Half : binary_map_closed gamma (1 / 2) = 1 / 2).
+  { rewrite C by lra. pose proof (binary_map_mirror gamma (1 / 2) ltac:(lra) ltac:(lra)) as M.
+    replace (1 - 1 / 2) with (1 / 2) in M by field. lra. }
+  assert (Same : forall x y, 0 <= x <= 1 -> 0 <= y <= 1 -> binary_map_closed gamma x = binary_map_closed gamma y -> x = y).
+  { intros x y X Y E. destruct (Rtotal_order x y) as [L|[L|L]]; [|exact L|].
+    - pose proof (Inc x y ltac:(lra) L ltac:(lra)). lra.
+    - pose proof (Inc y x ltac:(lra) L ltac:(lra)). lra. }
+  assert (Fixed : forall x, 0 <= x <= 1 -> binary_map_closed gamma x = x -> proper_loss_1 gamma x = focal_loss gamma x).
+  { intros x X E. unfold proper_loss_1. f_equal. destruct (binary_inverse_spec gamma x ltac:(lra) X) as [R M].
+    apply Same; [exact R|exact X|]. lra. }
+  repeat split; [intros P|intros P|apply Fixed; [lra|exact Half]|apply Fixed; [lra|exact O]];
+    destruct (binary_inverse_spec gamma p ltac:(lra) ltac:(lra)) as [R M]; unfold proper_loss_1;
+    set (q := binary_inverse gamma p) in *.
+  - assert (Q : p < q).
+    { apply Rnot_le_lt. intros [L|L]; [pose proof (Inc q p ltac:(lra) L ltac:(lra))|rewrite L in M]; pose proof (Below p P); lra. }
+    assert (q <> 1) by (intros E; rewrite E in M; lra). apply focal_loss_less; lra.
+  - assert (Q : q < p).
+    { apply Rnot_le_lt. intros [L|L]; [pose proof (Inc p q ltac:(lra) L ltac:(lra))|rewrite <- L in M]; pose proof (Above p P); lra. }
+    assert (q <> 0) by (intros E; rewrite E in M; lra). apply focal_loss_less; lra.
+Qed.

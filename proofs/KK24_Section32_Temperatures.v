@@ -11,10 +11,10 @@
    but 0 another temperature is strictly closer to the map, so the printed one is closest in no sense that grows with the
    differences. *)
 
-From Coq Require Import Reals Lra Psatz.
+From Coq Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Interval Require Import Tactic.
-From Focal Require Import Focal Calculus FocalLoss EntropyRatio BinaryMap KK24_Prop3 KK24_Prop3_Sharp.
+From Focal Require Import Focal Calculus FocalLoss EntropyRatio BinaryMap KK24_Prop3 KK24_Prop3_Sharp Confidence KK24_ManyClasses.
 Open Scope R_scope.
 
 Lemma temperature_scaling_mirror T s : temperature_scaling T (- s) = 1 - temperature_scaling T s.
@@ -164,6 +164,48 @@ Proof.
     assert (ln (1 + 4) < 161 / 100) by interval with (i_prec 60). lra.
 Qed.
 
+(* ---- the theoretical bounds for gamma = 4, and Prop. 3's temperature with three classes ---- *)
+
+Lemma inverse_temperature_4 : 4202 / 1000 < 4 + 1 - (2 * ln 2 - 1) * ln (4 + 1).
+Proof. interval with (i_prec 60). Qed.
+
+(* Paper: 'The theoretical result suggests the focal calibration with gamma = 4 for all possible logits are bounded between
+   temperature scaling with T = 0.2 and T = 0.238.' Faithfulness: exact. The printed bound, 0.2384, is rounded down, and 0.238
+   bounds all the same; to three digits the printed formulas give 0.2 and 0.238. *)
+Theorem kk24_example_theory :
+  (forall s, 0 <= s -> temperature_scaling (238 / 1000) s <= FC 4 s <= temperature_scaling (2 / 10) s) /\
+  (forall s, s <= 0 -> temperature_scaling (2 / 10) s <= FC 4 s <= temperature_scaling (238 / 1000) s) /\
+  1 / (4 + 1) = 2 / 10 /\ 2375 / 10000 < 1 / (4 + 1 - 1 / 2 * ln (4 + 1)) < 2385 / 10000.
+Proof.
+  pose proof inverse_temperature_4 as B.
+  destruct (kk24_prop3_log 4 ltac:(lra)) as [Right Left]. set (b := 4 + 1 - (2 * ln 2 - 1) * ln (4 + 1)) in *.
+  assert (T : forall s, s / (1 / b) = b * s) by (intros s; field; lra).
+  assert (E : 1 / (4 + 1) = 2 / 10) by field. rewrite E in Right, Left.
+  split; [|split; [|split; [exact E|]]].
+  - intros s S. specialize (Right s S). split; [|apply Right]. eapply Rle_trans; [|apply Right].
+    unfold temperature_scaling. apply sigmoid_le. rewrite T. replace (s / (238 / 1000)) with (1000 / 238 * s) by field.
+    apply Rmult_le_compat_r; lra.
+  - intros s S. specialize (Left s S). split; [apply Left|]. eapply Rle_trans; [apply Left|].
+    unfold temperature_scaling. apply sigmoid_le. rewrite T. replace (s / (238 / 1000)) with (1000 / 238 * s) by field.
+    replace (b * s) with (- (b * - s)) by ring. replace (1000 / 238 * s) with (- (1000 / 238 * - s)) by ring.
+    apply Ropp_le_contravar. apply Rmult_le_compat_r; lra.
+  - split; interval with (i_prec 60).
+Qed.
+
+(* three classes, one at 0.4 and two at 0.3 *)
+Definition three_classes (i : nat) : R := match i with O => 4 / 10 | _ => 3 / 10 end.
+
+(* With the upper temperature of Prop. 3, gamma = 1, temperature scaling is more confident than the map.
+   Faithfulness: ours (kk24.prop3_not_for_three), exact; [focal_map] is Eq. (1) as printed. *)
+Theorem kk24_prop3_not_for_three : open_simplex 3 three_classes /\ predicted 3 three_classes 0 /\
+  focal_map 3 1 three_classes 0 < temperature_scaling_n 3 (1 / (1 + 1 - 1 / 2 * ln (1 + 1))) three_classes 0.
+Proof.
+  split; [|split].
+  - split; [|simpl; field]. intros [|i] _; simpl; lra.
+  - split; [lia|]. intros [|i] _; simpl; lra.
+  - unfold focal_map, temperature_scaling_n, eq1_term, three_classes, Rpower. simpl. interval with (i_prec 60).
+Qed.
+
 (* not vacuous: the numbers themselves *)
 Example kk24_section32_numbers :
   0.7371 < 1 / beta_0 (1 / 2) < 0.7372 /\ 0.2759 < 1 / beta_0 3 < 0.2760 /\ 0.2178 < 1 / beta_0 4 < 0.2179.
@@ -172,4 +214,4 @@ Proof. unfold beta_0, gap_at_0. repeat split; interval with (i_prec 60). Qed.
 (* the axioms of all of them, once: a print takes half a minute with interval's proofs *)
 Definition kk24_section32_theorems :=
   (kk24_not_closest, kk24_fig2_caption_half, kk24_fig2_caption_three, kk24_example_upper, kk24_example_lower_refuted,
-   kk24_example_lower_10, kk24_example_lower_20).
+   kk24_example_lower_10, kk24_example_lower_20, kk24_example_theory, kk24_prop3_not_for_three).

@@ -11,19 +11,8 @@
 
 From Coq Require Import Reals Lra Lia Psatz Ranalysis5.
 From Coquelicot Require Import Coquelicot.
-From Focal Require Import Focal Sums Calculus FocalLoss Weight KK24_Prop4 L25_FocalCalibrationLoss L25_OrderPreserving L25_NotProper.
+From Focal Require Import Focal Sums Calculus FocalLoss Weight KK24_Prop4 KK24_ManyClasses L25_FocalCalibrationLoss L25_OrderPreserving L25_NotProper.
 Open Scope R_scope.
-
-Lemma gain_bound gamma q : 0 <= gamma -> 0 < q < 1 -> gain gamma q <= 1 + gamma.
-Proof.
-  intros G H. unfold gain. pose proof (entropy_ratio_pos q H) as A. pose proof (entropy_ratio_lt_1 q H) as B.
-  assert (R : Rpower (1 - q) gamma <= 1).
-  { unfold Rpower. pose proof (ln_neg (1 - q) ltac:(lra)). assert (K : gamma * ln (1 - q) <= 0) by nra.
-    destruct K as [K|K]; [apply exp_increasing in K|rewrite K]; rewrite exp_0 in *; lra. }
-  pose proof (Rpower_pos (1 - q) gamma).
-  assert (gamma * entropy_ratio q <= gamma * 1) by (apply Rmult_le_compat_l; lra).
-  apply (Rle_trans _ (1 * (1 + gamma * entropy_ratio q))); [apply Rmult_le_compat_r; nra|lra].
-Qed.
 
 Lemma interior_lt_1 n p i : (2 <= n)%nat -> open_simplex n p -> (i < n)%nat -> 0 < p i < 1.
 Proof.
@@ -57,7 +46,7 @@ Proof.
         apply (Rmult_lt_compat_l (p k)) in T; [|lra].
         replace (p k * (focal_loss gamma (p k) + - (gain gamma (p k) / p k) * (q k - p k)))
           with (p k * focal_loss gamma (p k) - gain gamma (p k) * (q k - p k)) in T by (field; lra). lra. }
-      pose proof (gain_bound gamma (p k) G B) as U. pose proof (gain_pos gamma (p k) G B) as V. fold c in U.
+      pose proof (gain_at_most gamma (p k) G B) as U. pose proof (gain_pos gamma (p k) G B) as V. fold c in U.
       set (d := q k - p k) in *. set (g := gain gamma (p k)) in *.
       assert (W : 0 <= (lambda * d - g) * (lambda * d - g) / (2 * lambda)).
       { apply Rmult_le_pos; [apply Rle_0_sqr|left; apply Rinv_0_lt_compat; lra]. }
@@ -199,13 +188,13 @@ Qed.
 
 Section Existence.
 Variables (n : nat) (gamma lambda : R) (p : nat -> R).
-Hypotheses (N : (2 <= n)%nat) (G : 0 < gamma) (L : 0 <= lambda) (P : open_simplex n p).
+Hypotheses (N : (2 <= n)%nat) (G : 0 < gamma) (L : 0 <= lambda) (P : simplex n p) (P1 : forall i, (i < n)%nat -> p i < 1).
 
 Definition class_slope (i : nat) (v : R) : R := p i * focal_slope gamma v + 2 * lambda * (v - p i).
 
-Lemma class_slope_increasing i x y : (i < n)%nat -> 0 < x -> x < y -> y < 1 -> class_slope i x < class_slope i y.
+Lemma class_slope_increasing i x y : 0 < p i -> 0 < x -> x < y -> y < 1 -> class_slope i x < class_slope i y.
 Proof.
-  intros I X XY Y. pose proof (interior_lt_1 n p i N P I) as B.
+  intros B X XY Y.
   pose proof (focal_slope_increasing gamma x y ltac:(lra) X XY Y) as A. unfold class_slope.
   apply (Rmult_lt_compat_l (p i)) in A; [|lra].
   assert (lambda * (x - p i) <= lambda * (y - p i)) by (apply Rmult_le_compat_l; lra). lra.
@@ -213,15 +202,15 @@ Qed.
 
 Lemma class_slope_continuous i v : 0 < v < 1 -> continuity_pt (class_slope i) v.
 Proof.
-  intros V. apply (derive_continuity _ _ (p i * focal_curvature gamma v + 2 * lambda)).
+  intros W. apply (derive_continuity _ _ (p i * focal_curvature gamma v + 2 * lambda)).
   apply (is_derive_plus (fun v => p i * focal_slope gamma v) (fun v => 2 * lambda * (v - p i))).
-  - apply is_derive_scal, focal_slope_derivative, V.
+  - apply is_derive_scal, focal_slope_derivative, W.
   - auto_derive; [exact Logic.I|ring].
 Qed.
 
-Lemma class_slope_onto i y : (i < n)%nat -> y < 0 -> {v | 0 < v < 1 /\ class_slope i v = y}.
+Lemma class_slope_onto i y : (i < n)%nat -> 0 < p i -> y < 0 -> {v | 0 < v < 1 /\ class_slope i v = y}.
 Proof.
-  intros I Y. pose proof (interior_lt_1 n p i N P I) as B.
+  intros I Pi Y. assert (B : 0 < p i < 1) by (split; auto).
   assert (Y1 : 0 < p i / (2 * lambda - y)) by (apply Rdiv_lt_0_compat; lra).
   destruct (weight_small gamma (p i / (2 * lambda - y)) ltac:(lra) Y1) as [a [Ha A]].
   destruct (weight_large gamma (1 / - y) G ltac:(apply Rdiv_lt_0_compat; lra)) as [b [Hb Bb]].
@@ -241,7 +230,7 @@ Proof.
     assert (S : focal_slope gamma b <= focal_slope gamma c).
     { destruct C1 as [C1|C1]; [left; apply focal_slope_increasing; lra|rewrite <- C1; lra]. }
     rewrite (focal_slope_weight gamma b) in S by lra.
-    assert (V : / weight gamma b < - y).
+    assert (U : / weight gamma b < - y).
     { replace (- y) with (/ (1 / - y)) by (field; lra). apply Rinv_lt_contravar; [|exact Bb].
       apply Rmult_lt_0_compat; [apply Rdiv_lt_0_compat; lra|exact W]. }
     assert (0 <= lambda * (c - p i)) by (apply Rmult_le_pos; lra).
@@ -256,41 +245,52 @@ Proof.
   - exists v. split; lra.
 Qed.
 
+(* the probability of a class at the common slope y; none where the truth has none *)
 Definition class_at (i : nat) (y : R) : R :=
-  match Compare_dec.lt_dec i n with
-  | left h => match Rlt_dec y 0 with left k => proj1_sig (class_slope_onto i y h k) | right _ => 0 end
-  | right _ => 0
+  match Compare_dec.lt_dec i n, Rlt_dec 0 (p i), Rlt_dec y 0 with
+  | left h, left r, left k => proj1_sig (class_slope_onto i y h r k)
+  | _, _, _ => 0
   end.
 
-Lemma class_at_spec i y : (i < n)%nat -> y < 0 -> 0 < class_at i y < 1 /\ class_slope i (class_at i y) = y.
+Lemma class_at_spec i y : (i < n)%nat -> 0 < p i -> y < 0 -> 0 < class_at i y < 1 /\ class_slope i (class_at i y) = y.
 Proof.
-  intros I Y. unfold class_at. destruct (Compare_dec.lt_dec i n) as [h|h]; [|contradiction].
-  destruct (Rlt_dec y 0) as [k|k]; [|contradiction]. destruct (class_slope_onto i y h k) as [v V]. exact V.
+  intros I Pi Y. unfold class_at. destruct (Compare_dec.lt_dec i n) as [h|h]; [|contradiction].
+  destruct (Rlt_dec 0 (p i)) as [r|r]; [|contradiction]. destruct (Rlt_dec y 0) as [k|k]; [|contradiction].
+  destruct (class_slope_onto i y h r k) as [v W]. exact W.
+Qed.
+
+Lemma class_at_none i y : (i < n)%nat -> ~ 0 < p i -> class_at i y = 0.
+Proof.
+  intros I Z. unfold class_at. destruct (Compare_dec.lt_dec i n); [|reflexivity]. destruct (Rlt_dec 0 (p i)); [contradiction|reflexivity].
 Qed.
 
 Lemma class_at_below i y v : (i < n)%nat -> y < 0 -> 0 < v < 1 -> y <= class_slope i v -> class_at i y <= v.
 Proof.
-  intros I Y V H. destruct (class_at_spec i y I Y) as [B E]. apply Rnot_lt_le. intro C.
-  pose proof (class_slope_increasing i v (class_at i y) I ltac:(lra) C ltac:(lra)). lra.
+  intros I Y W H. destruct (Rlt_dec 0 (p i)) as [Pi|Pi]; [|rewrite class_at_none by assumption; lra].
+  destruct (class_at_spec i y I Pi Y) as [B E]. apply Rnot_lt_le. intro C.
+  pose proof (class_slope_increasing i v (class_at i y) Pi ltac:(lra) C ltac:(lra)). lra.
 Qed.
 
-Lemma class_at_above i y v : (i < n)%nat -> y < 0 -> 0 < v < 1 -> class_slope i v <= y -> v <= class_at i y.
+Lemma class_at_above i y v : (i < n)%nat -> 0 < p i -> y < 0 -> 0 < v < 1 -> class_slope i v <= y -> v <= class_at i y.
 Proof.
-  intros I Y V H. destruct (class_at_spec i y I Y) as [B E]. apply Rnot_lt_le. intro C.
-  pose proof (class_slope_increasing i (class_at i y) v I ltac:(lra) C ltac:(lra)). lra.
+  intros I Pi Y W H. destruct (class_at_spec i y I Pi Y) as [B E]. apply Rnot_lt_le. intro C.
+  pose proof (class_slope_increasing i (class_at i y) v Pi ltac:(lra) C ltac:(lra)). lra.
 Qed.
 
 Lemma class_at_continuous i y : (i < n)%nat -> y < 0 -> continuity_pt (class_at i) y.
 Proof.
-  intros I Y eps He. destruct (class_at_spec i y I Y) as [R E]. set (q := class_at i y) in *.
+  intros I Y. destruct (Rlt_dec 0 (p i)) as [Pi|Pi].
+  2: { apply (continuity_pt_ext (fun _ => 0)); [intros x; rewrite class_at_none by assumption; reflexivity|].
+       apply continuity_pt_const. intros x z. reflexivity. }
+  intros eps He. destruct (class_at_spec i y I Pi Y) as [R E]. set (q := class_at i y) in *.
   pose (a := Rmax (q / 2) (q - eps / 2)). pose (b := Rmin ((q + 1) / 2) (q + eps / 2)).
   assert (Ha : 0 < a < q) by (split; [apply (Rlt_le_trans _ (q / 2)); [lra|apply Rmax_l]|unfold a; apply Rmax_lub_lt;
     lra]).
   assert (Hb : q < b < 1) by (split; [unfold b; apply Rmin_glb_lt; lra|apply (Rle_lt_trans _ ((q + 1) / 2));
     [apply Rmin_l|lra]]).
   assert (Ha2 : q - eps / 2 <= a) by apply Rmax_r. assert (Hb2 : b <= q + eps / 2) by apply Rmin_r.
-  pose proof (class_slope_increasing i a q I ltac:(lra) ltac:(lra) ltac:(lra)) as A.
-  pose proof (class_slope_increasing i q b I ltac:(lra) ltac:(lra) ltac:(lra)) as B.
+  pose proof (class_slope_increasing i a q Pi ltac:(lra) ltac:(lra) ltac:(lra)) as A.
+  pose proof (class_slope_increasing i q b Pi ltac:(lra) ltac:(lra) ltac:(lra)) as B.
   exists (Rmin (- y) (Rmin (y - class_slope i a) (class_slope i b - y))). split; [repeat apply Rmin_glb_lt; lra|].
   intros x [_ D]. unfold dist in *; simpl in *. unfold R_dist in *.
   pose proof (Rmin_l (- y) (Rmin (y - class_slope i a) (class_slope i b - y))).
@@ -301,7 +301,7 @@ Proof.
   assert (D2 : Rabs (x - y) < class_slope i b - y) by lra.
   apply Rabs_def2 in D0. apply Rabs_def2 in D1. apply Rabs_def2 in D2.
   pose proof (class_at_below i x b I ltac:(lra) ltac:(lra) ltac:(lra)).
-  pose proof (class_at_above i x a I ltac:(lra) ltac:(lra) ltac:(lra)).
+  pose proof (class_at_above i x a I Pi ltac:(lra) ltac:(lra) ltac:(lra)).
   apply Rabs_def1; lra.
 Qed.
 
@@ -325,13 +325,14 @@ Proof.
     eapply Rle_trans; [apply K; lia|apply Rmax_l].
 Qed.
 
-Lemma l25_minimiser_exists_positive : exists q, open_simplex n q /\ minimises n (fcl n gamma lambda) p q.
+Lemma l25_minimiser_exists_inside : exists q, minimises n (fcl n gamma lambda) p q.
 Proof.
   assert (N1 : 2 <= INR n) by (change 2 with (INR 2); apply le_INR; lia).
   assert (B : 0 < / INR n < 1).
-  { split; [apply Rinv_0_lt_compat; lra|]. apply (Rmult_lt_reg_l (INR n)); [lra|]. rewrite Rinv_r by lra. lra. }
-  destruct (above_negatives n (fun i => class_slope i (p i))) as [high [Hh H]].
-  { intros i I. pose proof (interior_lt_1 n p i N P I) as Bi. change (slope gamma lambda p p i < 0).
+  { split; [apply Rinv_0_lt_compat; lra|]. apply (Rmult_lt_reg_r (INR n)); [lra|]. rewrite Rinv_l by lra. lra. }
+  destruct (above_negatives n (fun i => if Rlt_dec 0 (p i) then class_slope i (p i) else -1)) as [high [Hh H]].
+  { intros i I. destruct (Rlt_dec 0 (p i)) as [Pi|]; [|lra]. change (slope gamma lambda p p i < 0).
+    assert (Bi : 0 < p i < 1) by (split; auto).
     rewrite gain_at_truth by exact Bi. pose proof (gain_pos gamma (p i) ltac:(lra) Bi). lra. }
   destruct (below_all n (fun i => class_slope i (/ INR n)) (high - 1)) as [low [Hl K]].
   destruct (IVT_gen (fun y => sum n (fun i => class_at i (Rmin y high))) low high 1) as [y0 [Y E]].
@@ -346,31 +347,50 @@ Proof.
     { replace 1 with (sum n (fun _ => / INR n)) by (rewrite sum_const; field; lra). apply sum_le. intros i I.
       apply class_at_below; try assumption; [lra|]. apply K, I. }
     assert (S1 : 1 <= sum n (fun i => class_at i high)).
-    { rewrite <- (proj2 P). apply sum_le. intros i I. apply class_at_above; try assumption.
-      - apply (interior_lt_1 n); assumption.
-      - apply H, I. }
+    { rewrite <- (proj2 P). apply sum_le. intros i I. destruct (Rlt_dec 0 (p i)) as [Pi|Pi].
+      - apply class_at_above; try assumption; [split; auto|]. specialize (H i I). destruct (Rlt_dec 0 (p i)); [exact H|contradiction].
+      - rewrite class_at_none by assumption. lra. }
     rewrite Rmin_left, Rmax_right by lra. lra.
   - rewrite Rmin_left, Rmax_right in Y by lra. rewrite (sum_ext n _ (fun i => class_at i y0)) in E
       by (intros; rewrite Rmin_left by lra; reflexivity).
-    assert (O : open_simplex n (fun i => class_at i y0)).
-    { split; [|exact E]. intros i I. apply class_at_spec; [exact I|lra]. }
-    exists (fun i => class_at i y0). split; [exact O|].
-    apply (slopes_suffice n gamma lambda p (fun i => class_at i y0) y0); try lra.
-    + apply open_closed, P.
-    + apply open_closed, O.
-    + intros i I _. apply O, I.
-    + intros i I. apply class_at_spec; [exact I|lra].
-    + intros i I _. apply class_at_spec; [exact I|lra].
-    + intros i I Z. exfalso. destruct O as [O _]. specialize (O i I). lra.
+    assert (Q : forall i, (i < n)%nat -> 0 < p i /\ 0 < class_at i y0 < 1 \/ p i = 0 /\ class_at i y0 = 0).
+    { intros i I. destruct (Rlt_dec 0 (p i)) as [Pi|Pi].
+      - left. split; [exact Pi|]. apply class_at_spec; [exact I|exact Pi|lra].
+      - right. pose proof (proj1 P i I). split; [lra|]. apply class_at_none; assumption. }
+    exists (fun i => class_at i y0). apply (slopes_suffice n gamma lambda p (fun i => class_at i y0) y0); try lra.
+    + exact P.
+    + split; [|exact E]. intros i I. destruct (Q i I); lra.
+    + intros i I Pi. destruct (Q i I); lra.
+    + intros i I. destruct (Q i I); lra.
+    + intros i I Qi. destruct (Q i I) as [[Pi _]|]; [|lra]. apply class_at_spec; [exact I|exact Pi|lra].
+    + intros i I Z. destruct (Q i I) as [|[Pi _]]; [lra|]. rewrite Pi, Z. lra.
 Qed.
 End Existence.
+
+(* at every truth, inside the simplex or on its boundary, there is a minimiser. Faithfulness: of what the theorems on minimisers
+   speak of: they are not vacuous anywhere. *)
+Theorem l25_minimiser_exists_everywhere n gamma lambda p : 0 <= gamma -> 0 <= lambda -> simplex n p ->
+  exists q, minimises n (fcl n gamma lambda) p q.
+Proof.
+  intros [G|<-] L P.
+  - destruct (vertex_dec n p) as [[a [A E]]|F].
+    + (* one class alone, with certainty *)
+      assert (V : p a = 1) by (pose proof (simplex_le_1 n p a P A); lra).
+      assert (O : forall i, (i < n)%nat -> 0 < p i -> i = a).
+      { intros i I Pi. destruct (PeanoNat.Nat.eq_dec i a) as [D|D]; [exact D|exfalso].
+        pose proof (simplex_vertex n p a i P A I (not_eq_sym D) V). lra. }
+      exists p. apply l25_unbiased_iff; try assumption; [lra|]. intros i j I J Pi Pj. rewrite (O i I Pi), (O j J Pj). reflexivity.
+    + apply l25_minimiser_exists_inside; try assumption. destruct n as [|[|n]]; [| |lia]; exfalso.
+      * destruct P as [_ S]. simpl in S. lra.
+      * pose proof (F 0%nat ltac:(lia)). destruct P as [_ S]. simpl in S. lra.
+  - exists p. apply proper_minimises; [|exact P]. intros r q R Q S. apply l25_gamma_0_strictly_proper; assumption.
+Qed.
 
 Theorem l25_minimiser_exists n gamma lambda p : (2 <= n)%nat -> 0 <= gamma -> 0 <= lambda -> open_simplex n p ->
   exists q, open_simplex n q /\ minimises n (fcl n gamma lambda) p q.
 Proof.
-  intros N [G|<-] L P; [apply l25_minimiser_exists_positive; assumption|].
-  exists p. split; [exact P|]. apply proper_minimises; [|apply open_closed, P].
-  intros r q R Q S. apply l25_gamma_0_strictly_proper; assumption.
+  intros N G L P. destruct (l25_minimiser_exists_everywhere n gamma lambda p G L (open_closed n p P)) as [q M].
+  exists q. split; [|exact M]. destruct M as (Q & S & _). split; [|apply Q]. intros i I. apply S; [exact I|]. apply P, I.
 Qed.
 
 (* not vacuous: two classes, gamma = 2 and the truth (4/5, 1/5): there is a minimiser for every lambda >= 0, from some lambda on it is

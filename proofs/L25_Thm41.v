@@ -1,8 +1,8 @@
 (* L25 Theorem 4.1 (App. A.2), what holds of it: more weight on the square brings the minimiser closer to the truth in Euclidean
    distance; and the norms of App. A.2.
 
-   The formula of Theorem 4.1 is lost from the text at hand. Read from its proof, it compares |max q - max p|, for which the
-   ledger has a counterexample with ten classes (not formalised). [l25_thm41_norm] is the correction: ours, equivalent to the
+   The formula of Theorem 4.1 is lost from the text at hand. Read from its proof, it compares |max q - max p|, for which
+   L25_Thm41_Top.v has a counterexample with ten classes. [l25_thm41_norm] is the correction: ours, equivalent to the
    ledger's l25.thm41_norm, for every number of classes and all real gamma and lambda; nothing of focal loss is used.
    [l25_thm41_norms] are steps 1, 2 and 4 of App. A.2: equivalent under the reading that they say this. *)
 

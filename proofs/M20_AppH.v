@@ -151,6 +151,37 @@ Proof.
       rewrite Rpower_1_base in A. lra.
 Qed.
 
+(* M20's third and fourth step, 'by Hoelder's inequality with p = infinity, q = 1' and 'p_i <= 1 for all i':
+   - gamma |sum p_i q_i log q_i| >= - gamma max_j p_j sum |q_i log q_i| >= gamma sum q_i log q_i = - gamma Entropy(q).
+   Faithfulness: exact under the reading that the bars on the left, not in the text at hand, are there; for every gamma >= 0. *)
+Theorem m20_app_h_hoelder n gamma p q largest : 0 <= gamma -> simplex n p -> simplex n q ->
+  (forall i, (i < n)%nat -> p i <= largest) -> (exists j, (j < n)%nat /\ p j = largest) ->
+  - gamma * (largest * sum n (fun i => Rabs (q i * ln (q i)))) <= - gamma * Rabs (sum n (fun i => p i * q i * ln (q i))) /\
+  gamma * sum n (fun i => q i * ln (q i)) <= - gamma * (largest * sum n (fun i => Rabs (q i * ln (q i)))) /\
+  gamma * sum n (fun i => q i * ln (q i)) = - gamma * entropy n q.
+Proof.
+  intros G P Q Up [j [J E]].
+  assert (T : forall i, (i < n)%nat -> q i * ln (q i) <= 0).
+  { intros i I. destruct (simplex_le_1 n q i Q I) as [[A|A] B]; [|rewrite <- A; lra].
+    assert (ln (q i) <= 0) by (pose proof (ln_le (q i) A); lra). nra. }
+  assert (S : sum n (fun i => Rabs (q i * ln (q i))) = entropy n q).
+  { unfold entropy. replace (- sum n (fun i => q i * ln (q i))) with (-1 * sum n (fun i => q i * ln (q i))) by ring.
+    rewrite <- sum_scale. apply sum_ext. intros i I. rewrite Rabs_left1 by (apply T; exact I). ring. }
+  assert (A : Rabs (sum n (fun i => p i * q i * ln (q i))) <= largest * entropy n q).
+  { rewrite <- S, <- sum_scale. apply Rabs_le. split.
+    - replace (- sum n (fun i => largest * Rabs (q i * ln (q i)))) with (-1 * sum n (fun i => largest * Rabs (q i * ln (q i))))
+        by ring. rewrite <- sum_scale. apply sum_le. intros i I. specialize (T i I). rewrite Rabs_left1 by exact T.
+      specialize (Up i I). nra.
+    - apply sum_le. intros i I. specialize (T i I). rewrite Rabs_left1 by exact T. pose proof (proj1 P i I). specialize (Up i I). nra. }
+  assert (L : 0 <= largest <= 1) by (rewrite <- E; apply (simplex_le_1 n); assumption).
+  pose proof (entropy_nonneg n q Q) as H. rewrite S.
+  split; [|split].
+  - apply (Rmult_le_compat_l gamma) in A; [|exact G]. lra.
+  - assert (largest * entropy n q <= 1 * entropy n q) by (apply Rmult_le_compat_r; lra).
+    apply (Rmult_le_compat_l gamma) in H0; [|exact G]. unfold entropy in *. lra.
+  - unfold entropy. ring.
+Qed.
+
 (* not vacuous: two equal classes, gamma = 1, where the inequality says - log 2 <= ... *)
 Example m20_app_h_example :
   let half := fun _ : nat => 1 / 2 in

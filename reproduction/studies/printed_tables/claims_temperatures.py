@@ -245,7 +245,7 @@ def adaptive_counted() -> Evidence:
     "In M20 and L25 cross-entropy's temperatures mostly lie from 2 to 2.5",
     "KK24 section 4.1, asked of Table 1, of M20's Table 1 and of L25's Table 4",
     "KK24 hold a temperature from 2 to 2.5 for typical of cross-entropy. Of those printed for it, chosen by ECE, 7 of 10 in M20's Table 1 "
-    "and 10 of 12 in L25's Table 4 are in that range, and neither of the two that are legible in KK24's own Table 1, 1.72 and 1.40. (L25's column is headed 'Weight Decay', which is taken to be cross-entropy.)",
+    "and 10 of 12 in L25's Table 4 are in that range, its ends included, and neither of the two that are legible in KK24's own Table 1, 1.72 and 1.40. (L25's column, headed Weight Decay, is taken to be cross-entropy.)",
 )
 def ce_temperature_printed() -> Evidence:
     """Counted in the printed tables; KK24's ECE has bins of equal mass, the others' equal width."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import pandas as pd
 
@@ -83,19 +84,22 @@ def rows_won(
     dataset: str | None = None,
     *,
     among: int = 1,
+    alone: bool = False,
 ) -> Measurement:
     """In how many rows of a table, or of one data set, `loss` has the best value: `expected`, else in most.
 
-    Best is smallest, of AUROC largest; ties are included. Where a number is expected a remark names the other rows.
+    Best is smallest, of AUROC largest. Where a number is expected a remark names the other rows.
 
     Args:
         losses: compared; None: all.
         among: how many of the best count.
+        alone: without ties, which are included otherwise.
     """
-    ranks = _of_dataset(_ranks(paper, table, stage, losses)[loss], dataset)
+    ranks = _of_dataset(_ranks(paper, table, stage, losses, "max" if alone else "min")[loss], dataset)
     best = "highest" if table == "AUROC table" else "lowest"
     which = f"where {loss} is {best if among == 1 else f'among the {among} {best}'}"
     quantity = f"rows of {_named(paper, table, dataset)} {which if expected is None else f'won by {loss}'}"
+    quantity += " alone" * alone
     return rows_where(quantity + _when(table, stage), ranks <= among, expected, name_others=expected is not None)
 
 
@@ -104,10 +108,11 @@ def _of_dataset(values: pd.Series, dataset: str | None) -> pd.Series:
     return values if dataset is None else values[values.index.get_level_values("dataset") == dataset]
 
 
-def lower_mean(paper: str, table: str, stage: str, loss: str, other: str) -> Measurement:
-    """Whether the mean over the rows of a table is lower for `loss` than for `other`."""
-    means = _wide(paper, table, stage, [loss, other]).mean()
-    quantity = f"mean over {_named(paper, table)}{_when(table, stage)}, {loss} minus {other}"
+def lower_mean(paper: str, table: str, stage: str, loss: str, other: str, dataset: str | None = None) -> Measurement:
+    """Whether the mean over the rows of a table, or of one data set, is lower for `loss` than for `other`."""
+    wide = _wide(paper, table, stage, [loss, other])
+    means = pd.DataFrame({name: _of_dataset(wide[name], dataset) for name in wide}).mean()
+    quantity = f"mean over {_named(paper, table, dataset)}{_when(table, stage)}, {loss} minus {other}"
     return Measurement.of_sign(quantity, float(means[loss] - means[other]), -1)
 
 
@@ -220,7 +225,9 @@ def _wide(paper: str, table: str, stage: str, losses: Sequence[str] | None, metr
     return wide if losses is None else wide[list(losses)]
 
 
-def _ranks(paper: str, table: str, stage: str, losses: Sequence[str] | None = None) -> pd.DataFrame:
-    """1 for the best value of a row, smallest or largest; equal ones share the better rank."""
+def _ranks(
+    paper: str, table: str, stage: str, losses: Sequence[str] | None = None, shared: Literal["min", "max"] = "min"
+) -> pd.DataFrame:
+    """1 for the best value of a row, smallest or largest; equal ones share the better rank, of 'max' the worse."""
     ascending = table != "AUROC table"
-    return _wide(paper, table, stage, losses).rank(axis="columns", method="min", ascending=ascending)
+    return _wide(paper, table, stage, losses).rank(axis="columns", method=shared, ascending=ascending)

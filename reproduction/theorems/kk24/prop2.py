@@ -301,7 +301,7 @@ ours(
         ),
         remark="The map is odd in logits, so the other end follows.",
     ),
-    formal=formal("equivalent", "kk24_prop2_ends", "kk24_prop2"),
+    formal=formal("exact", "kk24_prop2_ends", "kk24_prop2_continuous"),
     corrects="kk24.prop2_differentiable",
 )
 
@@ -317,4 +317,5 @@ quoted(
         curvature.slope_step(r"$L'(q) = -\frac{(1-q)^{\gamma-1}}{q}(1 - q - \gamma q\log q) < 0$"),
         remark="The map is odd in logits with slope above 1, so its inverse moves every q towards 1/2.",
     ),
+    formal=formal("exact", "kk24_proper_part_sides"),
 )

@@ -50,8 +50,8 @@ quoted(
     "kk24.prop3_log",
     "The factor 1/2 in the upper bound sharpens to 2 log 2 - 1",
     "sharpens KK24 Prop. 3",
-    r"$R(s)/s < (2\log2-1)\log(1+\gamma)$ for $\gamma > 0$: the factor $\frac12$ of the printed bound can be $2\log 2 - 1$, and "
-    r"nothing smaller.",
+    r"$R(s)/s < (2\log2-1)\log(1+\gamma)$ for $\gamma > 0$ and every logit $s \ne 0$, with $\operatorname{logit}\hat p(q) = (\gamma+1)s - R(s)$: the factor "
+    r"$\frac12$ of the printed bound can be $2\log 2 - 1$, and nothing smaller serves every $\gamma$.",
     formal=formal("exact", "kk24_prop3_log_strict", "kk24_prop3_log", "kk24_prop3_log_smallest"),
 )
 def prop3_log() -> Evidence:
@@ -70,7 +70,7 @@ def prop3_log() -> Evidence:
     "kk24.prop3_simple",
     "The bounding temperature of the binary map lies between 1/(gamma + 1) and 1/gamma",
     "sharpens KK24 Prop. 3",
-    r"For every $\gamma > 0$: $\frac1{\gamma+1} < T < \frac1\gamma$, better than the printed bound for $\gamma > e^2 - 1$.",
+    r"For every $\gamma > 0$ and logit $s \ne 0$ the temperature of the map, $T = s/\operatorname{logit}\hat p(q)$, has $\frac1{\gamma+1} < T < \frac1\gamma$, better than the printed bound for $\gamma > e^2 - 1$.",
     formal=formal("exact", "kk24_prop3_simple_temperature", "kk24_prop3_simple_better"),
 )
 def prop3_simple() -> Evidence:
@@ -301,6 +301,7 @@ def fig3_tighter() -> Evidence:
     "KK24 section 3.2",
     r"'The focal calibration with $\gamma = 4$ for all possible logits are bounded between temperature scaling with' $T = 0.2$ "
     r"and $T = 0.238$.",
+    formal=formal("exact", "kk24_example_theory"),
 )
 def prop3_example_theory() -> Evidence:
     """The bound of kk24.prop3_log, below the printed one, holds for every logit; the printed formulas give both numbers."""

@@ -157,7 +157,8 @@ def _slope_of_quotient_step(
     "kk24.prop3_sharp_above",
     "Above the critical gamma the inverse temperature first falls, then rises",
     "sharpens KK24 Prop. 3",
-    r"For $\gamma > \gamma_c$, $\beta$ first falls, then rises to $\gamma + 1$: one minimum inside, above $\gamma$.",
+    r"For $\gamma > \gamma_c$, up to which the smallest $\beta(s) = \operatorname{logit}\hat p(q)/s$ is its limit at 0 ($\gamma_c \approx 5.635$), $\beta$ first falls as $s > 0$ "
+    r"grows, then rises to $\gamma + 1$: one minimum inside, above $\gamma$.",
     corrects="kk24.prop3_sharp",
 )
 def prop3_sharp_above() -> Evidence:

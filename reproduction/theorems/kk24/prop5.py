@@ -314,7 +314,7 @@ reading(
     "Three classes: a higher gamma makes the map sharper",
     "KK24 section 3.3 on Fig. 5",
     r"'Moreover, the higher $\gamma$ is, the sharper the effect becomes.' (Taken as: for three classes, as in the figure, the highest "
-    r"probability of the map never falls as $\gamma$ grows, and the lowest falls unless it is 0 or $\frac13$.)",
+    r"probability of the map never falls as $\gamma \ge 0$ grows, and the lowest falls unless it is 0 or $\frac13$.)",
     lambda: confidence.sharper_proof(),
 )
 

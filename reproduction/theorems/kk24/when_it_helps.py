@@ -35,7 +35,7 @@ def helps_below_twice() -> Evidence:
     "kk24.faster_where_sure",
     "Where a network is sure, focal loss trains the mapped network faster",
     "KK24 section 4, taken further",
-    r"Two classes, one sample of class 1, its logit $m$ trained by gradient descent on focal loss. The logit $M$ of the map, $P = \sigma(M)$, obeys "
+    r"Two classes, $\gamma > 0$, one sample of class 1, its logit $m$ trained by gradient descent on focal loss. The logit $M$ of the map, $P = \sigma(M)$, obeys "
     r"$\frac{dM}{dt} = r\,(1-P)$, and $r \to 1 + \gamma$ as $m \to \infty$. With cross-entropy $r = 1$: where a network is sure, focal loss trains the mapped "
     r"network $1 + \gamma$ times as fast, whether it is right or wrong ($r$ is even in $m$).",
 )

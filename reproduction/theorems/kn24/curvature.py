@@ -7,6 +7,7 @@ import sympy as sp
 
 from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import Evidence, Step, Unchecked, derivation, step
+from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import entropy_ratio, gain
@@ -62,6 +63,7 @@ ours(
             (sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"), 0),
         ),
     ),
+    formal=formal("exact", "kn24_curvature_probability_low"),
 )
 
 

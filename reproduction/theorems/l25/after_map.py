@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from reproduction.ledger.evidence import Evidence, Step, derivation, step
+from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas import curvature, fcl, gain
@@ -21,6 +22,7 @@ ours = Rows(CHAPTER, "ours")
     "L25 Def. 3.1, by KK24's way of Prop. 4",
     r"FCL is strictly proper after a map, for every $\gamma, \lambda \ge 0$ and true probabilities $p$ inside the simplex: where it predicts $q$, "
     r"$p_i = q_i\,\frac{2\lambda q_i + \bar g}{2\lambda q_i + g(q_i)}$ with $\bar g = \sum_j v_j g(q_j) / \sum_j v_j$, $v_j = q_j / (2\lambda q_j + g(q_j))$.",
+    formal=formal("exact", "l25_proper_after_map"),
 )
 def proper_after_map() -> Evidence:
     """Stationarity is linear in p, and that p sums to 1 is linear in the multiplier."""

@@ -81,7 +81,7 @@ paraphrased(
         r"If $p_i > p_j$ and $q_i \le q_j$: $L'_i \le L'_j < 0$ by convexity, so the first term is at most 0, the second negative and the third not "
         r"positive: the values differ, against stationarity. This holds for every $\gamma, \lambda \ge 0$.",
     ),
-    formal=formal("exact", "l25_order_preserving"),
+    formal=formal("exact", "l25_order_preserving", "l25_minimiser_exists_everywhere"),
     in_readme=True,
 )
 
@@ -250,7 +250,7 @@ quoted(
     "l25.a3",
     "Minimising FCL recovers the true class probabilities",
     "L25 App. A.3, its conclusion",
-    r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.'",
+    r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.' (For $\gamma > 0$; at $\gamma = 0$ it does.)",
     lambda: Counterexample(
         r"$\gamma = 2$, $p = (0.8, 0.2)$: the residuals of the two classes at $q = p$ differ by $g(0.2) - g(0.8)$",
         _gain_gap(),
@@ -396,7 +396,7 @@ ours(
     "l25.eq8_entropy",
     "At fixed KL the bound of Eq. (8) falls with entropy",
     "L25 section 2.5, under the reading of l25.a9_reading",
-    r"Under this reading, and at fixed $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
+    r"Under this reading, and at fixed $p$ and $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
     lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step(), entropy_rate_step()),
 )
 

@@ -40,6 +40,7 @@ quoted(
     r"With $q_\lambda$ the minimiser of FCL, $|\max_i q_{\lambda,i} - \max_i p_i|$ can be larger than $|\max_i q_{0,i} - \max_i p_i|$, the gap of focal "
     r"loss alone: so it is for ten classes, $\gamma = \lambda = 1$, $p = (.20, .18, .16, .14, .12, .04, \dots)$. (Were the theorem that it is not, "
     r"it would be false.)",
+    formal=formal("exact", "l25_thm41_top"),
 )
 def thm41_top() -> Evidence:
     """Ten classes, gamma = 1, lambda = 1: the gap of the top more than doubles."""

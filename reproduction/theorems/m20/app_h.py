@@ -122,6 +122,7 @@ reading(
     r"q_i\log q_i\vert$, and since '$\forall i\ p_i \le 1$' this is at least $\gamma\sum_iq_i\log q_i = -\gamma\,\mathrm{Entropy}(q)$. (The bars on the left, "
     r"not in our copy, are ours.)",
     lambda: Derivation(hoelder_steps()),
+    formal=formal("exact", "m20_app_h_hoelder"),
 )
 
 

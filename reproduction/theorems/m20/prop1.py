@@ -134,7 +134,7 @@ reading(
     "The factor g is above 1 up to a threshold, below 1 after",
     "M20 section 4, on Fig. 4a",
     r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
-    r"$g > 1$. (Taken as: for $0 < p < p_0$; at $p = 0$ itself $g = 1$.)",
+    r"$g > 1$. (Taken as: for every $\gamma > 0$ and for $0 < p < p_0$; at $p = 0$ itself $g = 1$.)",
     lambda: derivation(*gain.threshold_steps(), gain.at_half_step()),
     formal=formal("equivalent", "m20_threshold"),
 )

@@ -19,7 +19,6 @@ from focal_lib.theory.gain import (
     weight_inflection,
 )
 
-TAU = {0.1: 0.4813662349, 0.5: 0.4214574615, 2: 0.2976365550, 3: 0.2525839887, 10: 0.1307479022, 100: 0.0224983257}
 GAMMAS = (-0.9, 0.3, 2.0, 50.0)
 
 
@@ -48,18 +47,35 @@ def test_log_gain_of_logit_to_1e_14(s, gamma):
     assert log_gain_of_logit(np.array([s]), gamma)[0] == pytest.approx(expected, rel=1e-14, abs=1e-15)
 
 
-@given(st.floats(-0.9, 50), st.floats(0.001, 0.999))
-def test_the_peak_is_an_extreme(gamma, q):
-    sign = 1 if gamma >= 0 else -1
-    assert sign * (log_gain(peak_probability(gamma), gamma) - log_gain(q, gamma)) >= -1e-12
+def root_reference(function, low, high):
+    """Where a function of an mpmath number changes its sign, to 30 digits, by halving."""
+    with mp.workdps(40):
+        low, high = mp.mpf(low), mp.mpf(high)
+        at_low = mp.sign(function(low))
+        assert at_low == -mp.sign(function(high)) != 0
+        for _ in range(110):
+            middle = (low + high) / 2
+            low, high = (middle, high) if mp.sign(function(middle)) == at_low else (low, middle)
+        return float(middle)
+
+
+@pytest.mark.parametrize("gamma", [-0.9, -0.2, 0.005, 0.5, 3.0, 50.0, 1000.0])
+def test_the_peak_is_where_the_derivative_vanishes(gamma):
+    """d/dq of (1-q)^gamma - gamma q (1-q)^(gamma-1) log q over gamma (1-q)^(gamma-2) (M20 Eqs. 7, 8)."""
+    expected = root_reference(
+        lambda q: -2 * (1 - q) - (1 - q) * mp.log(q) + (mp.mpf(gamma) - 1) * q * mp.log(q), "1e-9", 1 - mp.mpf("1e-9")
+    )
+    assert peak_probability(gamma) == pytest.approx(expected, rel=1e-12)
 
 
 # --- tau and gamma* -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("gamma", "tau"), TAU.items())
-def test_threshold_values(gamma, tau):
-    assert confidence_threshold(gamma) == pytest.approx(tau, abs=1e-10)
+@pytest.mark.parametrize("gamma", [0.01, 0.1, 0.5, 2.0, 3.0, 10.0, 100.0])
+def test_at_the_threshold_the_gain_is_1(gamma):
+    peak = peak_probability(gamma)
+    expected = root_reference(lambda q: log_gain_reference(q, mp.mpf(gamma)), peak, 0.6)
+    assert confidence_threshold(gamma) == pytest.approx(expected, rel=1e-12)
 
 
 def test_thresholds_and_critical_gammas_that_are_known():
@@ -71,13 +87,18 @@ def test_thresholds_and_critical_gammas_that_are_known():
 
 
 @pytest.mark.parametrize("n", [4, 5, 10, 1000])
-def test_critical_gamma_inverts_the_threshold(n):
-    assert confidence_threshold(critical_gamma(n)) == pytest.approx(1 / (n - 1), rel=1e-10)
+def test_at_the_critical_gamma_the_gain_is_1(n):
+    expected = root_reference(lambda gamma: log_gain_reference(1 / mp.mpf(n - 1), gamma), "0.1", 10 * n)
+    assert critical_gamma(n) == pytest.approx(expected, rel=1e-12)
 
 
-@given(st.floats(0.01, 0.4999))
-def test_lambert_gamma_is_the_root(p0):
-    assert abs(log_gain(p0, lambert_gamma(p0))) < 1e-13
+@pytest.mark.parametrize("p0", [0.01, 0.19, 0.3, 0.45, 0.499])
+def test_lambert_gamma_is_the_formula_of_m20(p0):
+    """Prop. 2 in 40 digits: a/b + W_-1(-a^(1-a/b) log(a)/b) / log(a), a = 1 - p0, b = p0 log p0."""
+    with mp.workdps(40):
+        a, b = 1 - mp.mpf(p0), mp.mpf(p0) * mp.log(p0)
+        expected = a / b + mp.lambertw(-(a ** (1 - a / b)) * mp.log(a) / b, -1).real / mp.log(a)
+    assert lambert_gamma(p0) == pytest.approx(float(expected), rel=1e-11)
 
 
 def test_lambert_gamma_ends():
