@@ -113,7 +113,7 @@ def _verify(ids: list[str], statements_alone: bool) -> None:
     differences = reviewed.compare(ids)
     for difference in differences:
         click.echo(difference.describe())
-    click.echo(f"{len(differences)} texts of {len(ids)} claims, and of what they rest on, are not as reviewed.")
+    click.echo(f"{len(differences)} differences from what was reviewed of {len(ids)} claims and what they rest on.")
     checks = [] if statements_alone else _checked(ids)
     missing, changed = (sum(getattr(check, name) for check in checks) for name in ("missing", "changed"))
     note = f" {missing} need runs, recorded in results/ of the project, and were not compared." if missing else ""
@@ -135,7 +135,7 @@ def _record(ids: list[str], statements_alone: bool) -> None:
         changes = reviewed.record(ids)
         for change in changes:
             click.echo(change.describe())
-        click.echo(f"{len(changes)} texts -> {reviewed.FILE.name}")
+        click.echo(f"{len(changes)} differences -> {reviewed.FILE.name}")
         if statements_alone:
             return
         verdicts.record(_checked(ids), tally.rewrite_readme)

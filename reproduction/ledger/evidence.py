@@ -460,13 +460,16 @@ def certificates(evidence: Evidence) -> list[Certificate]:
 def outline(evidence: Evidence) -> str:
     """What it consists of, without what was found: as 'All(2 Derivation(12 Step), Measurement(above 0))'.
 
-    What it asks for is there: of a measurement the range that is claimed, of a search its points.
+    What it asks for is there: of a measurement the range that is claimed, of a search its points, of a certificate
+    which functions are positive where.
     """
     said = []
     if isinstance(evidence, Measurement):
         said = [] if evidence.claimed is None else [say_range(evidence.claimed)]
     if isinstance(evidence, Search):
         said = [f"points {evidence.points}", f"tolerance {evidence.tolerance:g}"]
+    if isinstance(evidence, Certificate):
+        said = [*evidence.functions, f"{evidence.low} to {evidence.high}"]
     held = [getattr(evidence, one.name) for one in fields(evidence)]  # type: ignore[arg-type]  # each is a dataclass
     parts = [part for value in held for part in (value if isinstance(value, tuple) else [value])]
     kinds = [outline(part) if isinstance(part, Evidence) else type(part).__name__ for part in parts if _is_part(part)]

@@ -56,8 +56,12 @@ def today() -> Texts:
     for file, source in sources.items():
         meanings = {match[1]: _on_one_line(match[0]) for match in _MEANING.finditer(source)}
         found |= {f"proofs/{file}": meanings} if meanings else {}
-    cells = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(CELLS.glob("*.csv"))}
+    cells = {path.name: f"SHA-256 {_digest(path)}" for path in sorted(CELLS.glob("*.csv"))}
     return found | {PRINTED: cells}
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _parts(claim: Claim, theorems: dict[str, str]) -> Iterator[tuple[str, str]]:

@@ -125,11 +125,14 @@ def test_record_says_what_changed_and_where_it_was_written(run, monkeypatch):
     monkeypatch.setattr(verdicts, "record", lambda checks, _: taken.extend(checks))
     result = run("kk24.prop1", "--record")
     assert taken == [check]
-    assert "kk24.prop1, statement\n  on record: always\n  now:       never\n1 texts -> reviewed.json\n" in result.output
+    assert (
+        "kk24.prop1, statement\n  on record: always\n  now:       never\n1 differences -> reviewed.json\n"
+        in result.output
+    )
     assert "\nkk24.prop1: PROVED -> REFUTED, never\n" in result.output
     assert result.output.endswith("1 verdicts -> verdicts.json, README.md\n")
     taken.clear()
-    assert run("kk24.prop1", "--record", "--statements").output.endswith("1 texts -> reviewed.json\n")
+    assert run("kk24.prop1", "--record", "--statements").output.endswith("1 differences -> reviewed.json\n")
     assert taken == []
 
     def refuse(checks):

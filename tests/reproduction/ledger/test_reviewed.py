@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from focal_lib.theory import gain
 from reproduction.checkout import ROOT
-from reproduction.ledger import Verdict, find, formal, ledger, reviewed
+from reproduction.ledger import find, formal, ledger, reviewed
 from reproduction.ledger.formal import formal as proved_by
 from reproduction.ledger.ledger import _REGISTRY, PRINTED
 from reproduction.ledger.reviewed import Difference, compare
@@ -143,10 +142,3 @@ def test_without_the_proofs_the_rest_is_compared(copies, reword):
     assert compare([claim.id for claim in ledger()]) == []
     reword("kk24.many_low", statement="x")
     assert len(compare(["kk24.many_low"])) == 1
-
-
-def test_a_minimum_that_the_library_has_wrong_is_noticed(monkeypatch):
-    right = gain.elasticity
-    monkeypatch.setattr(gain, "elasticity", lambda q, gamma: 2 - right(q, gamma) + 2 * gamma * q / (1 - q))
-    assert gain.elasticity_minimum(1.0)[1] > 1, "the sign of the part with b' is the other"
-    assert find("kk24.many_high").check().verdict == Verdict.FAILED
