@@ -100,7 +100,8 @@ def _checked(ids: list[str]) -> list[Check]:
     for check in found:
         if check.changed:
             before = check.before.describe() if check.before else "not on record"
-            click.echo(f"{check.id}: {before} -> {check.now.describe()}")
+            if before != check.now.describe():
+                click.echo(f"{check.id}: {before} -> {check.now.describe()}")
             if check.before and check.before.evidence != check.now.evidence:
                 click.echo(f"{check.id}: evidence {check.before.evidence} -> {check.now.evidence}")
     return found
