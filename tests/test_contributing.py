@@ -1,4 +1,4 @@
-"""What CONTRIBUTING says is where it says, and its four recipes work: each is followed in a copy of the project."""
+"""What CONTRIBUTING says is where it says, and its recipes work: each is followed in a copy of the project."""
 
 import os
 import re
@@ -12,7 +12,7 @@ import pytest
 from reproduction.checkout import ROOT
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
-RECIPES = TEXT[TEXT.index("## Four recipes") : TEXT.index("## New pinned versions")]
+RECIPES = TEXT[TEXT.index("## Five recipes") : TEXT.index("## New pinned versions")]
 COPIED = ("focal_lib", "reproduction", "notebooks", "book", "tests", "workflow", "proofs", "results")
 PART = re.compile(
     r"^# ((?:[\w-]+/)+[\w.]+|_toc\.yml|pyproject\.toml)(?:,[^`\n]*?(at its end|after|before)(?: `(.+)`)?)?\n", re.M

@@ -4,7 +4,7 @@ focal claims                    every claim, with its verdict on record
 focal claims prop5              those with that in their id or statement
 focal claims kk24.prop5         one of them, checked now, with its evidence
 focal claims kk24.prop5 --json  the same as data; without an id, the whole ledger
-focal claims --verify           everything checked anew and compared with the record
+focal claims --verify           everything compared with the record, then checked anew
 focal claims kn24.lemma1 --formula "CE - gamma*H"   judged by a formula that our copy of the paper has lost
 """
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("text", required=False)
 @click.option("--json", "as_data", is_flag=True, help="As JSON; its schema is reproduction/ledger/ledger.schema.json.")
-@click.option("--verify", is_flag=True, help="Check again and compare with the verdicts on record.")
-@click.option("--record", is_flag=True, help="Check again and record the verdicts, in the README's table, too.")
+@click.option("--verify", is_flag=True, help="Compare statements with those on record, then verdicts, checked again.")
+@click.option("--record", is_flag=True, help="Record statements, then verdicts, checked again, in the README, too.")
+@click.option("--statements", is_flag=True, help="Of --verify and --record: statements alone, which takes seconds.")
 @click.option("--paper", help="Only the claims of one paper: kk24, m20, kn24 or l25.")
 @click.option("--boxes", type=NAMED_PATH, help="Write the boxes of a claim's certificate, as JSON.")
 @click.option("--formula", help="Judge a claim whose formula our copy of the paper has lost by this one.")
@@ -38,6 +39,7 @@ def claims(
     as_data: bool,
     verify: bool,
     record: bool,
+    statements: bool,
     paper: str | None,
     boxes: Path | None,
     formula: str | None,
@@ -45,8 +47,9 @@ def claims(
     """The ledger: every claim with its verdict on record, or those with TEXT in their id or statement.
 
     One alone is checked now and explained with its evidence.
-    With --verify everything is computed anew; the exit status is 1 if a verdict changed.
-    With --record it is computed anew and written down, with what is not on record yet, for the project's authors.
+    With --verify what claims say, their theorems and the printed tables are compared with what was last reviewed, then
+    every verdict is computed anew; the exit status is 1 if anything differs.
+    With --record both are written down, with what is not on record yet, for the project's authors: read both sides.
     """
     from reproduction.ledger.ledger import ledger, search
 
@@ -55,6 +58,8 @@ def claims(
     if sum(given.values()) > 1:
         both = ", ".join(name for name, is_given in given.items() if is_given)
         raise click.UsageError(f"only one of {', '.join(given)} can be done at a time. Got {both}.")
+    if statements and not (verify or record):
+        raise click.UsageError("--statements must come with --verify or --record. Got neither.")
     try:
         wanted = search(text, paper) if text else ledger(paper)
     except ValueError as error:
@@ -65,9 +70,9 @@ def claims(
     elif formula is not None:
         _judge(alone.id if alone else str(text), formula)
     elif record:
-        _record([claim.id for claim in wanted])
+        _record([claim.id for claim in wanted], statements)
     elif verify:
-        _verify([claim.id for claim in wanted])
+        _verify([claim.id for claim in wanted], statements)
     elif as_data:
         from reproduction.ledger.as_json import as_json
 
@@ -101,30 +106,45 @@ def _checked(ids: list[str]) -> list[Check]:
     for check in found:
         if check.changed:
             before = check.before.describe() if check.before else "not on record"
-            click.echo(f"{check.id}: {before} -> {check.now.describe()}")
+            if before != check.now.describe():
+                click.echo(f"{check.id}: {before} -> {check.now.describe()}")
+            if check.before and check.before.evidence != check.now.evidence:
+                click.echo(f"{check.id}: evidence {check.before.evidence} -> {check.now.evidence}")
     return found
 
 
-def _verify(ids: list[str]) -> None:
+def _verify(ids: list[str], statements_alone: bool) -> None:
+    from reproduction.ledger import reviewed
     from reproduction.ledger.formal import say_checked, stale, statements
 
-    checks = _checked(ids)
+    differences = reviewed.compare(ids)
+    for difference in differences:
+        click.echo(difference.describe())
+    click.echo(f"{len(differences)} differences from what was reviewed of {len(ids)} claims and what they rest on.")
+    checks = [] if statements_alone else _checked(ids)
     missing, changed = (sum(getattr(check, name) for check in checks) for name in ("missing", "changed"))
     note = f" {missing} need runs, recorded in results/ of the project, and were not compared." if missing else ""
-    click.echo(f"{len(ids) - changed - missing} of {len(ids)} verdicts as recorded.{note}")
+    if checks:
+        click.echo(f"{len(ids) - changed - missing} of {len(ids)} verdicts as recorded.{note}")
     if stale() and statements():
         click.echo(f"Formal proofs are {say_checked()}.")
-    if changed:
+    if changed or differences:
         raise SystemExit(1)
 
 
-def _record(ids: list[str]) -> None:
-    from reproduction.ledger import tally, verdicts
+def _record(ids: list[str], statements_alone: bool) -> None:
+    from reproduction.ledger import reviewed, tally, verdicts
     from reproduction.ledger.ledger import ledger
 
     known = verdicts.records()
     ids += [claim.id for claim in ledger() if claim.id not in known and claim.id not in ids]
     try:
+        changes = reviewed.record(ids)
+        for change in changes:
+            click.echo(change.describe())
+        click.echo(f"{len(changes)} differences -> {reviewed.FILE.name}")
+        if statements_alone:
+            return
         verdicts.record(_checked(ids), tally.rewrite_readme)
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any, Self
 
@@ -15,7 +16,8 @@ from focal_lib.metrics.intervals import Interval
 from reproduction.ledger.certificates import checker
 from reproduction.ledger.certificates.checker import Box
 from reproduction.ledger.judgement import HOLDS, Evidence, Verdict
-from reproduction.ledger.measurement import Measurement
+from reproduction.ledger.measurement import Measurement, say_range
+from reproduction.ledger.regime import Condition
 
 
 @dataclass(frozen=True)
@@ -453,3 +455,27 @@ def certificates(evidence: Evidence) -> list[Certificate]:
     parts = evidence.parts if isinstance(evidence, All) else ()
     parts = (evidence.inside, evidence.outside) if isinstance(evidence, Conditional) else parts
     return [found for part in parts for found in certificates(part)]
+
+
+def outline(evidence: Evidence) -> str:
+    """What it consists of, without what was found: as 'All(2 Derivation(12 Step), Measurement(above 0))'.
+
+    What it asks for is there: of a measurement the range that is claimed, of a search its points, of a certificate
+    which functions are positive where.
+    """
+    said = []
+    if isinstance(evidence, Measurement):
+        said = [] if evidence.claimed is None else [say_range(evidence.claimed)]
+    if isinstance(evidence, Search):
+        said = [f"points {evidence.points}", f"tolerance {evidence.tolerance:g}"]
+    if isinstance(evidence, Certificate):
+        said = [*evidence.functions, f"{evidence.low} to {evidence.high}"]
+    held = [getattr(evidence, one.name) for one in fields(evidence)]  # type: ignore[arg-type]  # each is a dataclass
+    parts = [part for value in held for part in (value if isinstance(value, tuple) else [value])]
+    kinds = [outline(part) if isinstance(part, Evidence) else type(part).__name__ for part in parts if _is_part(part)]
+    said += [f"{count} {kind}" if count > 1 else kind for kind, count in Counter(kinds).items()]
+    return type(evidence).__name__ + (f"({', '.join(said)})" if said else "")
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, Evidence | Step | Condition)

@@ -148,7 +148,7 @@ class Measurement(Evidence):
         if self.interval is not None and not math.isnan(self.interval.low):
             found += f" [{self.interval.low:.3g}, {self.interval.high:.3g}]"
         return (
-            f"{found}, claimed {_range(self.claimed)}"
+            f"{found}, claimed {say_range(self.claimed)}"
             if self.sign and self.claimed
             else f"{found}, {self.said} {self.printed}"
         )
@@ -165,16 +165,16 @@ class Measurement(Evidence):
         if math.isnan(judged.low):
             return f"{self.measured:.4g} is one value, without an interval"
         if not judged.kind:
-            claimed, digits = _range(self.claimed), ".6g"
+            claimed, digits = say_range(self.claimed), ".6g"
             if not so and f"{self.measured:{digits}}" in claimed.split():  # written alike, yet another number
                 digits = ".12g"
             return f"{self.measured:{digits}} is {'within' if so else 'not within'} {self._what_is_said}, {claimed}"
         what = f"the interval {_labelled(judged, self.over)}"
         if so:
-            return f"{what} is within what is claimed, {_range(self.claimed)}"
+            return f"{what} is within what is claimed, {say_range(self.claimed)}"
         if self.verdict == Verdict.NOT_REPRODUCED:
-            return f"{what} holds nothing of {self._what_is_said}, {_range(self.claimed)}"
-        return f"{what} holds values that are claimed, {_range(self.claimed)}, and others"
+            return f"{what} holds nothing of {self._what_is_said}, {say_range(self.claimed)}"
+        return f"{what} holds values that are claimed, {say_range(self.claimed)}, and others"
 
     @property
     def _what_is_said(self) -> str:
@@ -217,7 +217,7 @@ class Measurement(Evidence):
         return f"{now}; the {effect:.2g} that is {whose} would show with about {needed:,} {unit}"
 
 
-def _range(values: Range, digits: str = ".6g") -> str:
+def say_range(values: Range, digits: str = ".6g") -> str:
     """'above 0', 'below 0', '0.9 to 1.1', '2'."""
     low, high = values
     if values in (POSITIVE, NEGATIVE):

@@ -104,10 +104,13 @@ def certifies(
     """Whether the boxes prove the expression positive on [low, high], but for the low end of a box of higher order.
 
     They cover the range, on each its derivative of that order is positive, and those below are 0 at the box's low end.
+    As a control the negative of the expression, made tiny, must be refused: a checker that takes both proves nothing.
     """
     function = on_series(expression, symbol)
+    tiny = exact(Fraction(-1, 2**100))
     return (
         covers(boxes, low, high)
         and all(vanishes(expression, symbol, box.low, box.order) for box in boxes if box.order)
+        and not positive(lambda series: tiny * function(series), boxes[-1], bits)
         and all(positive(function, box, bits) for box in boxes)
     )

@@ -17,7 +17,7 @@ L25's Table 9, 24 cells of M20's Table 6, 32 boxes). KK24's rows were read again
 nothing differs. In it 1 stands as T or I, and points and signs are lost, in places ('93.TX£0.T' for 93.1 ± 0.1,
 '773105' for 77.3 ± 0.5); not legible are the log-losses of two rows ('0.8' of AdaFocal, '2.0' of focal 7 on Tiny-
 ImageNet) and the gamma of the map after focal 7 on CIFAR-10, left empty here.
-SHA256SUMS pins the files: after a change, `sha256sum *.csv > SHA256SUMS`.
+reviewed.json of the ledger pins the files: after a change, read it against the papers, then `focal claims --record`.
 """
 
 from __future__ import annotations

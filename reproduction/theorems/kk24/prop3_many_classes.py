@@ -18,7 +18,7 @@ from reproduction.ledger.evidence import All, Evidence, Search, Step, derivation
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas import binary_map, confidence, curvature, entropy_ratio, gain, weight
+from reproduction.theorems.lemmas import binary_map, confidence, curvature, entropy_ratio, gain, published, weight
 
 CHAPTER = "temperature_bounds"
 ours = Rows(CHAPTER, "ours")
@@ -151,6 +151,7 @@ def many_high() -> Evidence:
             r"and unbounded at 1, where $b' \to \frac12$: so it has a smallest value",
             (sp.limit(sp.diff(b, q), q, 1, "-"), sp.Rational(1, 2)),
         ),
+        published.elasticity_step(),
         remark=rf"So $e > 0$, and every pair is stretched by at least $\min e$: {low['1.0']:.5f} for $\gamma = 1$, {low['5.0']:.5f} for $\gamma = 5$.",
     )
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import flint
 import sympy as sp
 
-from focal_lib.theory.gain import confidence_threshold, critical_gamma, lambert_gamma
+from focal_lib.theory.gain import confidence_threshold, critical_gamma, elasticity_minimum, lambert_gamma
 from focal_lib.theory.temperature_bounds import beta_at_zero, largest_monotone_gamma
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Step, step
@@ -61,6 +61,22 @@ def lambert_step() -> Step:
         rf"`lambert_gamma` is that root: $g(p_0, \cdot) > 1$ just before it and $< 1$ just after it (relative $10^{{-10}}$), "
         rf"$p_0 = {', '.join(map(str, points))}$",
         all(_falls_through_one(_gain_at(Fraction(p)), lambert_gamma(p)) for p in points),
+    )
+
+
+def elasticity_step() -> Step:
+    """`theory.elasticity_minimum` has the value of e there, and e is larger close by."""
+    gammas, e = (1, 5), symbols.q * sp.diff(sp.log(symbols.weight(symbols.q, symbols.g)), symbols.q)
+
+    def smallest(gamma: int) -> bool:
+        at, published = elasticity_minimum(gamma)
+        below, here, above = (e.evalf(40, {symbols.g: gamma, symbols.q: at * side}) for side in (0.999, 1, 1.001))
+        return bool(abs(here - published) < 1e-12 and here < min(below, above))
+
+    return Step(
+        rf"`elasticity_minimum` is one: $e$ has its value there ($10^{{-12}}$), and a larger one a thousandth to either side, "
+        rf"$\gamma = {', '.join(map(str, gammas))}$",
+        all(map(smallest, gammas)),
     )
 
 

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from focal_lib.cli import main
-from reproduction.ledger import formal, ledger, verdicts
+from reproduction.ledger import formal, ledger, reviewed, verdicts
 from reproduction.ledger.certificates import checker
+from reproduction.ledger.reviewed import Difference
 from reproduction.ledger.verdicts import Check, Record
 
 
@@ -55,6 +56,7 @@ def test_finds_by_a_part_of_an_id_or_of_the_statement(run):
 def test_one_thing_at_a_time(run, tmp_path):
     assert "Got --json, --verify" in run("--json", "--verify").output
     assert "needs the id of a claim" in run("prop5", "--boxes", str(tmp_path / "boxes.json")).output
+    assert "must come with --verify or --record" in run("--statements").output
 
 
 def test_lists_one_paper(run):
@@ -85,6 +87,26 @@ def test_verify_passes_and_fails_on_a_changed_verdict(run, monkeypatch, tmp_path
     assert "0 of 1 verdicts as recorded." in result.output
 
 
+def test_verify_shows_both_sides_of_a_statement_before_a_verdict_is_computed(run, monkeypatch):
+    assert run("kk24.many_low", "--verify", "--statements").exit_code == 0
+    other = Difference("kk24.many_low", "statement", "at least", "at most")
+    monkeypatch.setattr(reviewed, "compare", lambda ids: [other] * ids.count("kk24.many_low"))
+    monkeypatch.setattr(verdicts, "check_all", lambda ids: iter([]))
+    shown = "kk24.many_low, statement\n  on record: at least\n  now:       at most\n"
+    for options in (["--verify"], ["--verify", "--statements"]):
+        result = run("kk24.many_low", *options)
+        assert result.exit_code == 1
+        assert result.stdout.startswith(shown)
+
+
+def test_verify_names_evidence_that_is_another(run, monkeypatch):
+    before, now = Record("PROVED", evidence="Derivation(12 Step)"), Record("PROVED", evidence="Derivation(2 Step)")
+    monkeypatch.setattr(verdicts, "check_all", lambda ids: iter([Check("kk24.many_high", now, before)]))
+    result = run("kk24.many_high", "--verify")
+    assert result.exit_code == 1
+    assert "kk24.many_high: evidence Derivation(12 Step) -> Derivation(2 Step)\n" in result.output
+
+
 def test_verify_says_where_the_formal_proofs_are_of_other_sources(run, monkeypatch):
     assert "Formal proofs are" not in run("kk24.prop1", "--verify").output
     monkeypatch.setattr(formal, "stale", lambda: True)
@@ -98,12 +120,20 @@ def test_verify_says_where_the_formal_proofs_are_of_other_sources(run, monkeypat
 def test_record_says_what_changed_and_where_it_was_written(run, monkeypatch):
     """Recording itself is in test_verdicts; here nothing may come near the project's own record."""
     check, taken = Check("kk24.prop1", Record("REFUTED", "never"), Record("PROVED")), []
+    monkeypatch.setattr(reviewed, "record", lambda ids: [Difference(*ids, "statement", "always", "never")])
     monkeypatch.setattr(verdicts, "check_all", lambda ids: iter([check]))
     monkeypatch.setattr(verdicts, "record", lambda checks, _: taken.extend(checks))
     result = run("kk24.prop1", "--record")
     assert taken == [check]
+    assert (
+        "kk24.prop1, statement\n  on record: always\n  now:       never\n1 differences -> reviewed.json\n"
+        in result.output
+    )
     assert "\nkk24.prop1: PROVED -> REFUTED, never\n" in result.output
     assert result.output.endswith("1 verdicts -> verdicts.json, README.md\n")
+    taken.clear()
+    assert run("kk24.prop1", "--record", "--statements").output.endswith("1 differences -> reviewed.json\n")
+    assert taken == []
 
     def refuse(checks):
         raise FileNotFoundError("needs a checkout")

@@ -97,7 +97,7 @@ def test_one_claim_is_checked_and_comes_with_its_evidence():
 
 def test_a_claim_that_is_not_on_record_has_no_verdict(monkeypatch, tmp_path):
     empty = tmp_path / "verdicts.json"
-    empty.write_text('{"verdicts": {}, "formal": [], "instead": {}}')
+    empty.write_text('{"verdicts": {}, "formal": [], "instead": {}, "evidence": {}}')
     monkeypatch.setattr(verdicts, "FILE", empty)
     found = as_json([find("kk24.prop1")])
     VALIDATOR.validate(found)

@@ -15,11 +15,13 @@ from reproduction.ledger.evidence import (
     Disproof,
     Search,
     Unchecked,
+    outline,
     say_set,
     step,
 )
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.measurement import Measurement
+from reproduction.ledger.regime import Condition, InRegime
 from reproduction.theorems.lemmas.curvature import convexity_proof
 
 x = sp.Symbol("x")
@@ -141,3 +143,13 @@ def test_an_interval_says_what_it_is():
     assert drawn.describe().endswith("[0, 1] (90 % percentile bootstrap interval)")
     ends = Measurement("T", "2", 3.0, 2.0, 0.1, interval=mean_and_range([2.5, 3.5]), over="2 seeds", said="asked")
     assert ends.describe() == "T: asked 2, recomputed 3 [2.5, 3.5] (min to max, 2 seeds)"
+
+
+def test_an_outline_says_what_is_asked_for_and_not_what_was_found():
+    near, sign = Measurement("", "1", 2.0, 1.0, 0.5), Measurement.signed("", "", Interval(2, 1, 3, "t", 0.95, 3), 1)
+    assert outline(All((PROVED, PROVED, near))) == "All(2 Derivation(Step), Measurement(0.5 to 1.5))"
+    assert outline(InRegime((Condition("", 1.0, (0, 2), ""),), sign)) == "InRegime(Condition, Measurement(above 0))"
+    assert outline(conditional(proof(INSIDE), POINT)) == "Conditional(Derivation(Step), Counterexample)"
+    assert outline(Search("", 40, 0.1, 1e-9)) == "Search(points 40, tolerance 1e-09)"
+    assert outline(replace(near, measured=5.0, quantity="x")) == outline(near) != outline(replace(near, tolerance=9.0))
+    assert outline(Unchecked("lost")) == "Unchecked"

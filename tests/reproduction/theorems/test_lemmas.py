@@ -8,6 +8,8 @@ import pytest
 import sympy as sp
 from flint import arb
 
+from focal_lib.theory import gain
+from focal_lib.theory.gain import elasticity as exact_elasticity
 from focal_lib.theory.temperature_bounds import beta
 from reproduction.ledger.certificates import checker
 from reproduction.ledger.evidence import Certificate, Derivation, step
@@ -54,6 +56,21 @@ def test_a_root_that_is_off_fails(monkeypatch, name, made, factor):
     assert made().holds
     monkeypatch.setattr(published, name, off(getattr(published, name), factor))
     assert not made().holds
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        lambda q, gamma: 2 - exact_elasticity(q, gamma),
+        lambda q, gamma: 2 * gamma * q / (1 - q) + 2 - exact_elasticity(q, gamma),  # the sign of the part with b'
+        lambda q, gamma: exact_elasticity(q, gamma + 1e-9),
+    ],
+)
+def test_a_smallest_elasticity_that_is_off_fails(monkeypatch, fault):
+    assert published.elasticity_step().holds
+    monkeypatch.setattr(gain, "elasticity", fault)
+    assert not published.elasticity_step().holds
+    assert find("kk24.many_high").check().verdict == Verdict.FAILED
 
 
 @pytest.mark.parametrize("factor", [0.99, 1.01])

@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 from flint import arb, arb_series
 
+from reproduction.ledger.certificates import checker
 from reproduction.ledger.certificates.balls import exact, precision
 from reproduction.ledger.certificates.checker import Box, certifies, covers, on_series, positive, vanishes
 
@@ -104,6 +105,13 @@ def test_each_box_counts():
     first, second = Box(Fraction(0), half, 1), Box(half, Fraction(1), 1)
     assert certifies(X, X, [first, above], below.low, above.high)
     assert not certifies(X, X, [first, second], below.low, above.high)  # not 0 at 1/2
+
+
+def test_a_checker_that_lets_a_little_less_than_zero_pass_certifies_nothing(monkeypatch):
+    right, box = checker.positive, Box(Fraction(0), Fraction(1))
+    assert certifies(X + 1, X, [box], box.low, box.high)
+    monkeypatch.setattr(checker, "positive", lambda f, *rest: right(lambda s: f(s) + exact("0.001"), *rest))
+    assert not certifies(X + 1, X, [box], box.low, box.high)
 
 
 def test_a_number_alone_vanishes_where_it_is_zero():
