@@ -87,8 +87,9 @@ def check(context: click.Context, path: Path, out: Path | None, calibrator: Path
 
     Judged by the 95 % interval of the calibration error over the samples in PATH, those for testing where it has two
     sets: 0 if all of it is at most --max-ece, 1 if all of it is above; 2 if the samples do not tell, if a model that
-    is always certain of the commonest class would pass, or if the check did not run. The samples must be others than
-    those that the model, and the calibrator, were fitted on.
+    is always certain of the commonest class would pass, if the ece of two classes hides a positive-ece above the limit,
+    or if the check did not run. The samples must be others than those that the model, and the calibrator, were fitted
+    on.
     """
     from focal_lib.calibration.saved import load_calibrator
     from focal_lib.tool import gate

@@ -339,6 +339,8 @@ def class_weights(values: Sequence[float] | Tensor | None, name: str) -> Tensor 
     """(K,), finite and >= 0, not all 0, else ValueError. A tensor keeps its type; anything else becomes float64."""
     if values is None:
         return None
+    if isinstance(values, Tensor) and values.requires_grad:
+        raise ValueError(f"{name} must be numbers; they get no gradient here. Got a tensor that requires one.")
     try:
         weights = values.detach().clone() if isinstance(values, Tensor) else torch.tensor(values, dtype=torch.float64)
     except (TypeError, ValueError):

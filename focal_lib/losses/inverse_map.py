@@ -21,7 +21,7 @@ def focal_prediction(log_p: Tensor, gamma: Tensor) -> Tensor:
         log_p: (n, K).
         gamma: one number >= 0.
     """
-    return inverse_focal_log_probs(log_p, float(gamma)).clone()
+    return (inverse_focal_log_probs(log_p, float(gamma)) if len(log_p) else log_p).clone()
 
 
 @focal_prediction.register_fake

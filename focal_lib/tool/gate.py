@@ -2,8 +2,9 @@
 
 Pass: the whole interval of the error is at most the limit. Fail: the whole interval is above it. Investigate: the
 interval contains the limit, or the check did not run. Of two classes the probability of class 1 is judged. A limit that
-a model would keep, too, which is always certain of the commonest class, does not pass. With slices, such as hospitals,
-the whole and each slice are judged by simultaneous intervals, and the worst outcome is the check's.
+a model would keep, too, which is always certain of the commonest class, does not pass, nor does a top-label error of
+two classes where they cancel. With slices, such as hospitals, the whole and each slice are judged by simultaneous
+intervals, and the worst outcome is the check's.
 """
 
 from __future__ import annotations
@@ -220,11 +221,9 @@ def check(
             reason = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."
             return did_not_run(reason, metric, limit, level, len(test))
     masks, design = slices_of([test]), Design(test.weights, test.groups)
-    of_event = metric in _OF_EVENT
-    each, values = (
-        together(level, len(masks)) if masks else level,
-        (event if of_event else top_labels)(calibrator, test),
-    )
+    of_event, each = metric in _OF_EVENT, together(level, len(masks)) if masks else level
+    events = event(calibrator, test) if test.is_binary else None
+    values = events if of_event and events else top_labels(calibrator, test)
     turned = metric == "observed-expected" and design.mean(values[1]) > 0.5  # of the rarer class
     if turned:
         values = 1 - values[0], 1 - values[1]
@@ -233,8 +232,12 @@ def check(
         probability, outcome, within = *(own[inside] for own in values), design.take(inside)
         own = INTERVALS[metric](probability, outcome, level=each, design=within)
         why = ""
-        if own.high <= limit and metric != "observed-expected" and (others := _others(test, inside, within)) <= limit:
-            why = _too_coarse(limit, others, test.is_binary)
+        if own.high <= limit and metric != "observed-expected":
+            if (others := _others(test, inside, within)) <= limit:
+                why = _too_coarse(limit, others, test.is_binary)
+            elif events and not of_event:
+                of_class = positive_ece_interval_of(*(v[inside] for v in events), level=each, design=within)
+                why = _cancelled(limit, of_class, _event_name(test, turned=False))
         passes = own.high <= limit and not why
         found = Outcome.PASS if passes else Outcome.FAIL if own.low > limit else Outcome.INVESTIGATE
         i = own.scaled(100)
@@ -296,6 +299,18 @@ def _too_coarse(limit: float, others: float, binary: bool) -> str:
     return (
         f"the limit, {100 * limit:g} per cent, is above the share of {rest}, {100 * others:.3g} per cent: a model that "
         f"never expects {'it' if binary else 'these'} would keep it. Set a lower one{cure}"
+    )
+
+
+def _cancelled(limit: float, of_class: Interval, name: str) -> str:
+    """Why a top-label error tells too little: a 0.7 and a 0.3 share a bin, and what is off in one hides the other."""
+    if of_class.low <= limit:
+        return ""
+    i = of_class.scaled(100)
+    return (
+        f"the error of class {name} is above the limit, {100 * limit:g} per cent: {i.estimate:.2f}, interval "
+        f"{i.low:.2f} to {i.high:.2f}. Among the most probable classes those of the two cancel: judge --metric "
+        "positive-ece"
     )
 
 

@@ -17,6 +17,7 @@ from focal_lib.calibration.methods import DEFAULT, METHODS
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 from focal_lib.cli import main
 from focal_lib.cli.calibrate import progress_line
+from focal_lib.metrics import ece
 from focal_lib.theory import focal_logit
 from focal_lib.tool.report.report import FILES
 
@@ -372,3 +373,20 @@ def test_a_prediction_log_as_it_is_exported(run, tmp_path):
     assert (checked.exit_code, checked.output[:7]) == (1, "Failed:")
     twice = run("check", tmp_path / "log.csv", "--scores", "y_score", "--scores", "date", "--max-ece", ".1", *what[-2:])
     assert "must hold numbers" in twice.output
+
+
+def test_weights_that_count_are_repetitions_and_may_be_zero(run, tmp_path, draw_logits):
+    data = draw_logits(800, 2.0)
+    times = np.random.default_rng(0).integers(0, 4, 800)
+    again = np.repeat(np.arange(800), times)
+    np.savez(tmp_path / "w.npz", logits=data.logits, labels=data.labels, w=times)
+    done = run("calibrate", tmp_path / "w.npz", "--weights", "w", "--out", tmp_path / "r", *QUICK)
+    assert done.exit_code == 0, done.output
+    of_copies = TemperatureScaling(prior_sd=0.5).fit(data.logits[again], data.labels[again]).temperature_
+    plain = TemperatureScaling(prior_sd=0.5).fit(data.logits, data.labels).temperature_
+    found = load_calibrator(tmp_path / "r/calibrator.json").temperature_
+    assert found == pytest.approx(of_copies, rel=1e-6)
+    assert found != pytest.approx(plain, rel=1e-2)
+    checked = run("check", tmp_path / "w.npz", "--weights", "w", "--max-ece", "0.05")
+    probs = softmax(data.logits[again], axis=1)
+    assert f" {100 * ece(probs, data.labels[again]):.2f} per cent, interval" in checked.output

@@ -187,6 +187,15 @@ def test_any_label_can_be_ignored_and_all_can(make):
 
 
 @any_loss
+def test_of_no_samples_the_mean_is_nan(make):
+    """As PyTorch's cross-entropy: a batch that a filter has emptied."""
+    z = Z[:0].clone().requires_grad_()
+    value = make()(z, Y[:0])
+    assert torch.isnan(value)
+    assert torch.autograd.grad(value, z)[0].shape == (0, K)
+
+
+@any_loss
 @pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32])
 def test_labels_of_any_integer_type(make, dtype):
     two = Z[:, :2]

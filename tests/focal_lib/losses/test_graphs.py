@@ -135,6 +135,11 @@ def test_a_learned_gamma_is_a_parameter_and_the_loss_falls_in_it():
         (lambda: FocalLoss(torch.nn.Parameter(torch.ones(3))), "gamma must be one real number"),
         (lambda: FocalLoss(learned(-1.0)), "gamma must be a finite number >= 0. Got -1"),
         (lambda: FocalCalibrationLoss(2.0, learned()), "lam must be a number; it gets no gradient here"),
+        (lambda: FocalLoss(2.0, alpha=learned(0.25)), "alpha must be a number; it gets no gradient here"),
+        *(
+            (lambda name=name: FocalLoss(2.0, **{name: learned([1.0, 2.0])}), f"{name} must be numbers; they get no")
+            for name in ("weight", "alpha")
+        ),
         (lambda: MMCELoss(learned()), "lam must be a number; it gets no gradient here"),
         (lambda: LabelSmoothingLoss(learned(0.1)), "lam must be a number; it gets no gradient here"),
         (lambda: ScheduledFocalLoss(((0, learned()),)), "gamma must be a number; it gets no gradient here"),

@@ -280,6 +280,18 @@ def test_a_model_that_promises_too_many_events_fails_whose_top_label_is_right():
     assert top.outcome == Outcome.INVESTIGATE  # a model that never expects an event would keep 15 %, too
 
 
+@pytest.mark.parametrize("metric", ["ece", "adaptive-ece"])
+def test_a_top_label_error_in_which_those_of_two_classes_cancel_does_not_pass(metric):
+    """Of .3 a tenth are events and of .7 half: top-label confidence .7 is right .9 and .5 of the time, .7 together."""
+    p = np.repeat([0.3, 0.7], 4000)
+    label = np.r_[np.arange(4000) % 10 < 1, np.arange(4000) % 2].astype(int)
+    found = check((p, label), 0.05, metric=metric, given="probs")
+    assert (found.outcome, found.value) == (Outcome.INVESTIGATE, pytest.approx(0, abs=1e-9))
+    assert "the error of class 1 is above the limit, 5 per cent: 20.00, interval 1" in found.words
+    assert check((p, label), 0.05, given="probs").outcome == Outcome.FAIL
+    assert check((p, label), 0.25, metric=metric, given="probs").outcome == Outcome.PASS
+
+
 @pytest.mark.parametrize("prevalence", [0.01, 0.001])
 @pytest.mark.parametrize("times", [1.0, 2.5])
 def test_a_limit_that_a_model_without_events_would_keep_does_not_pass(prevalence, times):

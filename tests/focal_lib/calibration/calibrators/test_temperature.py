@@ -18,6 +18,14 @@ def test_temperature_agrees_with_scikit_learn(synthetic_logits):
     assert ours.temperature_ == pytest.approx(1 / theirs.beta_, rel=1e-4)
 
 
+def test_a_vocabulary():
+    """32,000 tokens drawn from the softmax of half the logits, by the Gumbel trick: T is 2."""
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=(300, 32_000)).astype(np.float32)
+    fit = TemperatureScaling().fit(z, (z / 2 + rng.gumbel(size=z.shape)).argmax(1))
+    assert fit.temperature_ == pytest.approx(2, rel=0.06)
+
+
 def test_no_minimum_is_said():
     z = np.where(np.arange(40)[:, None] % 3 == np.arange(3), 5.0, 0.0)
     with pytest.warns(ConvergenceWarning, match="T tends to 0: no label is below another class"):
