@@ -53,3 +53,6 @@ Proof.
   pose proof (gain_to_tangent gamma x (p / 2) p G X0 ltac:(lra) ltac:(lra) ltac:(lra)) as T. fold c in T.
   unfold e in *. lra.
 Qed.
+
+Example kn24_curvature_at_half : 1 < 1 / 2 * (1 / 2) * focal_curvature 1 (1 / 2).
+Proof. exact (proj2 (proj2 (kn24_curvature_probability_low 1 (1 / 2) ltac:(lra) ltac:(lra)))). Qed.

@@ -146,3 +146,9 @@ Proof.
     + apply after_map_recovers; assumption.
   - intros q Q. split; [apply after_map_simplex|apply after_map_predicts]; assumption.
 Qed.
+
+Example l25_proper_after_map_two : minimises 2 (fcl 2 1 1) (after_map 2 1 1 (fun _ => 1 / 2)) (fun _ => 1 / 2).
+Proof.
+  apply (proj2 (l25_proper_after_map 2 1 1 ltac:(lia) ltac:(lra) ltac:(lra))).
+  split; [intros i _; lra|simpl; lra].
+Qed.

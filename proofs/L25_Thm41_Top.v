@@ -105,3 +105,10 @@ Proof.
     { apply (top_above 1 r (ten 0.20015 0.18094 0.16137 0.14145 0.12123 0.03889) ltac:(lra) R); [inside|slopes|simpl; lra]. }
     change (truth 0) with (20 / 100). rewrite !Rabs_right by lra. lra.
 Qed.
+
+Example l25_thm41_top_minimisers : exists q r, minimises 10 (fcl 10 1 0) truth q /\ minimises 10 (fcl 10 1 1) truth r /\
+  Rabs (q 0%nat - truth 0) < Rabs (r 0%nat - truth 0).
+Proof.
+  destruct l25_thm41_top as (E & _ & H). destruct (E 0 ltac:(lra)) as [q Q]. destruct (E 1 ltac:(lra)) as [r R].
+  exists q, r. split; [exact Q|]. split; [exact R|]. apply (H q r Q R).
+Qed.
