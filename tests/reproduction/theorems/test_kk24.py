@@ -2,16 +2,18 @@
 
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
 
 from focal_lib.theory.gain import weight_inflection
 from focal_lib.theory.maps import focal_log_probs, focal_logit_slope
+from focal_lib.theory.proper import regret_constant
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.judgement import Verdict
 from reproduction.theorems import symbols
-from reproduction.theorems.kk24 import class_weights, fig4, prop1, prop3, prop3_many_classes, prop4, prop5
+from reproduction.theorems.kk24 import class_weights, fig4, prop1, prop3, prop3_many_classes, prop4, prop5, regret
 from reproduction.theorems.lemmas.confidence import drop_of_ties, weight_growth
 from tests.quick import first_is_quick
 
@@ -135,3 +137,45 @@ def test_class_weights_rest_on_the_formulas(monkeypatch, check, formula):
     right = getattr(symbols, formula)
     monkeypatch.setattr(symbols, formula, lambda *at: right(*at) ** 2)
     assert check().verdict == Verdict.FAILED
+
+
+def excess_over_distance(q, own, gamma):
+    """Of the prediction q under the truth whose minimiser is `own`: from the loss alone, in 40 digits."""
+
+    def loss(x):
+        return -((1 - x) ** gamma) * mpmath.log(x)
+
+    def mapped(probs):
+        weights = [-1 / mpmath.diff(loss, x) for x in probs]
+        return [w / mpmath.fsum(weights) for w in weights]
+
+    p, said = mapped(own), mapped(q)
+    excess = mpmath.fsum(share * (loss(x) - loss(best)) for share, x, best in zip(p, q, own, strict=True))
+    return excess / mpmath.fsum(abs(a - b) for a, b in zip(p, said, strict=True)) ** 2
+
+
+def pairs_of_predictions(rng):
+    """Any two, two close ones, and two next to a tie of the first two classes."""
+    n = int(rng.integers(2, 8))
+    one, other = rng.dirichlet(np.full(n, 10 ** rng.uniform(-1, 1)), 2) * 0.999 + 0.001 / n
+    tie = np.r_[0.5, 0.5, np.zeros(n - 2)] * (1 - 1e-6) + 1e-6 / n
+    shift = np.r_[1e-3, -1e-3, np.zeros(n - 2)]
+    return [(one, other), (one, 0.99 * one + 0.01 * other), (tie, tie + shift)]
+
+
+@pytest.mark.parametrize("gamma", first_is_quick([2.0, 0.1, 0.5, 1.0, 4.0, 8.0, 15.0]))
+def test_no_pair_has_less_excess_than_the_constant_says(gamma):
+    rng, found = np.random.default_rng(3), []
+    with mpmath.workdps(40):
+        for _ in range(60):
+            for q, own in pairs_of_predictions(rng):
+                at = [[mpmath.mpf(x) / mpmath.fsum(map(mpmath.mpf, v)) for x in v] for v in (q, own)]
+                found.append(float(8 * excess_over_distance(*at, gamma)) / regret_constant(gamma))
+    assert 1 - 1e-9 < min(found) < 1.001
+    assert max(found) > 2
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+def test_a_constant_that_is_off_fails(monkeypatch, factor):
+    monkeypatch.setattr(regret, "regret_constant", lambda *at: factor * regret_constant(*at))
+    assert regret.regret_sharp().verdict == Verdict.FAILED
