@@ -6,6 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from scipy.optimize import brentq
+from scipy.special import log_softmax
 
 from focal_lib.theory.gain import weight_inflection
 from focal_lib.theory.maps import focal_log_probs, focal_logit_slope
@@ -13,7 +15,17 @@ from focal_lib.theory.proper import regret_constant
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.judgement import Verdict
 from reproduction.theorems import symbols
-from reproduction.theorems.kk24 import class_weights, fig4, prop1, prop3, prop3_many_classes, prop4, prop5, regret
+from reproduction.theorems.kk24 import (
+    class_weights,
+    fig4,
+    prop1,
+    prop3,
+    prop3_many_classes,
+    prop4,
+    prop5,
+    regret,
+    valley,
+)
 from reproduction.theorems.lemmas.confidence import drop_of_ties, weight_growth
 from tests.quick import first_is_quick
 
@@ -179,3 +191,35 @@ def test_no_pair_has_less_excess_than_the_constant_says(gamma):
 def test_a_constant_that_is_off_fails(monkeypatch, factor):
     monkeypatch.setattr(regret, "regret_constant", lambda *at: factor * regret_constant(*at))
     assert regret.regret_sharp().verdict == Verdict.FAILED
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 100])
+def test_the_slope_of_the_closest_temperature(n):
+    """By differences of the temperature itself, found anew at either side of gamma = 0."""
+    z = log_softmax(2 * np.random.default_rng(n).normal(size=(300, n)), axis=-1)
+    q = np.exp(z)
+
+    def inverse_temperature(gamma):
+        p = np.exp(focal_log_probs(z, gamma))
+        return brentq(lambda beta: ((np.exp(log_softmax(beta * z, -1)) - p) * z).sum(), 0.9, 1.1, xtol=1e-14)
+
+    def centred(x):
+        return x - (q * x).sum(-1, keepdims=True)
+
+    tilt = sp.lambdify(symbols.q, valley.v)(q)
+    slope = (q * centred(tilt) * centred(z)).sum() / (q * centred(z) ** 2).sum()
+    assert slope == pytest.approx((inverse_temperature(1e-4) - inverse_temperature(-1e-4)) / 2e-4, abs=1e-6)
+    assert float(valley.LEAST) < slope < 1
+    assert n > 2 or slope > 2 - 2 * np.log(2)
+
+
+@pytest.mark.parametrize("fault", [2 * valley.v, -sp.log(1 - symbols.q)])
+def test_a_slope_of_another_function_fails(monkeypatch, fault):
+    assert valley.valley_slope().verdict == Verdict.PROVED
+    monkeypatch.setattr(valley, "v", fault)
+    assert valley.valley_slope().verdict == Verdict.FAILED
+
+
+def test_a_slope_can_be_below_a_higher_bound(monkeypatch):
+    monkeypatch.setattr(valley, "LEAST", sp.Rational(-6, 100))
+    assert valley.valley_slope().verdict == Verdict.FAILED
