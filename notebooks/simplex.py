@@ -173,14 +173,15 @@ captioned(price, "The excess that ensures at most five points", index=False).for
 units = np.diff(np.log2(allowed)) / np.diff(some)
 expect((np.abs(units + 1) < 0.15).all(), "the text says that each unit of gamma about halves the allowed excess")
 expect(0.5 < price["share (%)"].min() < price["share (%)"].max() < 0.75, "the text says: half to three quarters")
-ensured = 100 * np.sqrt(2 * 0.001 / constant)  # points
-expect(ensured[0] < 2.5 and ensured[-1] > 80, "the text says: a good map for cross-entropy, nearly nothing for 10")
+ensured = 100 * np.sqrt(2 * allowed[0] / constant)  # points, by what cross-entropy is allowed
+note("simplex", ensured=ensured[some.index(3.0)], allowed=allowed[0])
 
 # %% [markdown]
-# Each unit of $\gamma$ about halves the allowed excess. That is what a large $\gamma$ costs: an excess of 0.001 ensures
-# a good map for cross-entropy, and nearly nothing for $\gamma = 10$. But focal loss itself shrinks as fast. As a share
-# of the loss of a 50:50 guess, between half and three quarters of a per cent are allowed, whatever $\gamma$. So read
-# excesses, tolerances and differences between epochs in units of $2^{-\gamma}$.
+# Each unit of $\gamma$ about halves the allowed excess. That is what a large $\gamma$ costs: the excess of
+# {glue:text}`simplex-allowed:.3f`, which ensures five points for cross-entropy, ensures
+# {glue:text}`simplex-ensured:.0f` for $\gamma = 3$. But focal loss itself shrinks as fast. As a share of the loss of a
+# 50:50 guess, between half and three quarters of a per cent are allowed, whatever $\gamma$. So read excesses,
+# tolerances and differences between epochs in units of $2^{-\gamma}$.
 
 # %% tags=["remove-input"]
 show("kk24.regret", "kk24.regret_sharp", "kk24.regret_calibration")
