@@ -196,8 +196,9 @@ def score_tests(results: Iterable[Result], found: pd.DataFrame) -> pd.DataFrame:
     plain = found[found["search"] == "temperature"].set_index("run")["temperature"]
     rows = []
     for result in results:
-        at = {"run": result.spec.digest, "temperature": float(plain[result.spec.digest])}
-        rows.append(run_columns(result.spec) | at | score_test(result, at["temperature"]))
+        run = result.spec.digest
+        at = {"run": run, "temperature": plain[run]}
+        rows.append(run_columns(result.spec) | at | score_test(result, float(plain[run])))
     return pd.DataFrame(rows)
 
 
