@@ -35,7 +35,7 @@
 # | question | answered | where |
 # |---|---|---|
 # | bounds on the map with more than two classes | proved, but for the sharp upper one | {ref}`ch-bounds` |
-# | why $T$ over the calibration $\gamma$ is a line | explained, not proved | below, {ref}`ch-fts` |
+# | why $T$ over the calibration $\gamma$ is a line | explained; its slope at 0 is proved | below, {ref}`ch-fts` |
 # | is a cheap search along it enough? | yes, on small networks | below, {ref}`ch-fts` |
 # | against vector and matrix scaling, and others | undecided; worse on the smallest networks | below |
 # | what a negative calibration $\gamma$ is for | for networks not trained with focal loss; it gains little | below |
@@ -119,8 +119,39 @@ note("questions", factor=factors.mean(), ten=theirs[classes], two=theirs[2])
 # $T_0$ differs more than fourfold, and the factor hardly, {glue:text}`questions-factor:.2f` on average. Over the whole
 # simplex, the temperature closest to the map would give {glue:text}`questions-ten:.2f` for ten classes and
 # {glue:text}`questions-two:.2f` for two. So the explanation says why there is a line, and why one factor nearly serves
-# all networks here. Which factor depends on where on the simplex the predictions lie. That it stays close to a line
-# there is not proved.
+# all networks here. Which factor depends on where on the simplex the predictions lie.
+#
+# **How steep is the line?** For small $\gamma$ the map adds $\gamma v$ to the log-probabilities, where
+# $v = -\log(1-q) - b(q)$ and $b(q) = \frac{-q\log q}{1-q}$. A temperature adds a multiple of $\log q$, and the closest
+# one adds the least-squares multiple. So at $\gamma = 0$ the slope of $1/t$ is
+#
+# ```{math}
+# :label: eq-questions-slope
+# \frac{\mathbb E\operatorname{Cov}_q(v, \log q)}{\mathbb E\operatorname{Var}_q(\log q)}.
+# ```
+#
+# This is proved, and that it lies between $-0.07$ and 1, whatever the predictions. The best $T$ by NLL rises by the
+# same ratio, with the second derivatives of the NLL for the two means. For the first run of each kind of network:
+
+# %%
+networks = [run for record in recorded.SEARCHED for run in recorded.load_recorded(record, part=True)]
+searched = recorded.read_searches()
+tests = valley.score_tests(networks, searched)  # a row a run; the temperature is the best without the map
+first = tests.drop_duplicates(["model", "dataset"])
+rise = [[(nll_temperature(networks[i], g) / t - 1) / g for g in (1.0, 3.0)] for i, t in first["temperature"].items()]
+steep = pd.DataFrame(rise, columns=["up to gamma 1", "up to gamma 3"], index=first.index)
+steep.insert(0, "at gamma 0", first["slope"])
+steep.index = [in_words(f"{model} on {data}") for model, data in zip(first["model"], first["dataset"], strict=True)]
+captioned(steep, "Rise of the best temperature for each unit of gamma, as a share of the one at 0", precision=2)
+
+# %% tags=["remove-cell"]
+bent = steep["up to gamma 3"] / steep["at gamma 0"]
+expect(bent.pop("MLP on CIFAR-10") > 2, "the text says that the MLP's slope more than doubles")
+expect(bent.between(0.75, 1.05).all(), "the text says: by a quarter at most on the others")
+
+# %% [markdown]
+# So no search is needed for the first part of the line. From there on it bends by a quarter at most, but for the MLP,
+# where its slope more than doubles. How it bends is not proved.
 #
 # ## The valley
 #
@@ -138,7 +169,6 @@ of_theory = t_zero * valley.valley_factor(across, drawn.test.logits.shape[-1])
 curves = {"$T_0/t(\\gamma)$": of_theory, "own line": t_zero + (t_one - t_zero) * across}
 
 # %% tags=["hide-input"]
-searched = recorded.read_searches()
 found = searched[(searched["run"] == drawn.spec.digest) & (searched["search"] == "full")].iloc[0]
 best = {"best of all": (found["calibration_gamma"], found["temperature"])}
 up = np.linspace(0.7 * min(map(np.min, curves.values())), 1.15 * max(map(np.max, curves.values())), points)
@@ -175,6 +205,34 @@ note("questions", recorded=len(lost["along the own line"]))
 # %% [markdown]
 # Along a network's own line hardly anything is lost. The theory's curve loses more, most on ResNet-18, and still less
 # than a temperature alone. Times leave out the curve itself. By adaptive ECE, as the paper: {ref}`ch-fts`.
+#
+# **Is $\gamma$ worth a search at all?** A score test asks the validation data at $\gamma = 0$, with the best
+# temperature: does the log-loss fall as $\gamma$ moves along the valley, by more than chance? It needs first and second
+# derivatives there, and no search. Hold it against what the full search gained on test data:
+
+# %%
+by_run = {name: part.set_index("run").loc[tests["run"]] for name, part in searched.groupby("search")}
+plain, full = by_run["temperature"], by_run["full"]
+tests["gained"] = (plain["nll"] - full["nll"]).to_numpy()
+significant = tests["z"].abs() > 1.96
+gains = tests.groupby(~significant)["gained"].agg(networks="size", mean="mean", least="min", largest="max")
+gains.index = ["score test significant", "not significant"]
+captioned(gains, "NLL on test data after a temperature minus after the full search, in nats", precision=4)
+
+# %% tags=["remove-cell"]
+expect((np.sign(tests["z"]) == np.sign(full["calibration_gamma"].to_numpy())).all(), "the text says: on all networks")
+expect((tests["gained"][significant] > 0).mean() > 0.9, "the text says: more than nine of ten")
+left = tests["gained"][significant].sum() / tests["gained"].sum()
+expect(0.95 < left < 1, "the text says that hardly any of the gain is lost")
+missed = tests[~significant].nlargest(2, "gained")
+expect((missed["model"] == "mlp").all() and missed["gained"].min() > 0.001, "the text says that MLPs lose most")
+note("questions", left=100 * left, spared=int((~significant).sum()))
+
+# %% [markdown]
+# On all networks the score has the sign of the best $\gamma$. Where the test is significant, the search lowers the test
+# log-loss in more than nine of ten cases. To spare the other {glue:text}`questions-spared` networks the search would
+# leave {glue:text}`questions-left:.0f` % of the gain. Two MLPs lose most: their best $\gamma$ is far from 0, where a
+# test at 0 sees little. So [`focal calibrate`](#page-calibrate), which decides by held-out data, still searches.
 #
 # ## A negative gamma
 #
@@ -402,6 +460,8 @@ folded_differences({runs: engine.read_notes(f"workflow/grids/{name}.yaml").diffe
 #   images two of them are better.
 # * On three other architectures its ECE is significantly lower; its log-loss is not.
 # * Along a network's own line one number is searched instead of two, and hardly anything is lost.
+# * How steep that line is at $\gamma = 0$ follows from the predictions, and is proved. Whether a search for $\gamma$ is
+#   worth it shows in a score test at $\gamma = 0$, but for networks whose best $\gamma$ is far away.
 # * A negative $\gamma$ is best for many networks that were not trained with focal loss, and gains little.
 # :::
 #
@@ -411,7 +471,13 @@ folded_differences({runs: engine.read_notes(f"workflow/grids/{name}.yaml").diffe
 show("kk24.architectures_ece", "kk24.architectures_nll", "kk24.calibrators_temperature", "kk24.calibrators_vector")
 
 # %% tags=["remove-input"]
-show("kk24.calibrators_matrix", "kk24.calibrators_beta", "kk24.calibrators_dirichlet", "kk24.calibrators_structured")
+show(
+    "kk24.valley_slope",
+    "kk24.calibrators_matrix",
+    "kk24.calibrators_beta",
+    "kk24.calibrators_dirichlet",
+    "kk24.calibrators_structured",
+)
 
 # %% tags=["remove-input"]
 claims_of("open_questions")

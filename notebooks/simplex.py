@@ -34,21 +34,25 @@ truth: str = "0.55, 0.3, 0.15"  # true distribution of the risk isolines
 
 # %% tags=["hide-input"]
 import numpy as np
+import pandas as pd
 from scipy.special import softmax
 
 from focal_lib import theory
 from focal_lib.plots.style import use_style
 from focal_lib.theory import PAPER_CUBE, closest_temperature
 from reproduction.ledger import claims_of, proof, show
+from reproduction.pages.expected import written_for
 from reproduction.pages.explore import explore
 from reproduction.pages.footer import foot
 from reproduction.pages.notes import note
 from reproduction.pages.plots.curves import line_figure
 from reproduction.pages.plots.simplex import arrow_fields, isolines, simplex_grid
+from reproduction.pages.tables import captioned
 from reproduction.theorems.lemmas.confidence import confidence_proof
 from reproduction.theorems.lemmas.weight import lagrange_steps, weight_steps
 
 use_style()
+expect = written_for("simplex", globals())
 values = [float(g) for g in gammas.split(",")]
 p = np.array([float(v) for v in truth.split(",")])  # (3,)
 
@@ -116,6 +120,73 @@ isolines(points, risks, [3, 12, 20], p)
 # On the grid, no minimum is further than {glue:text}`simplex-minima:.4f` from the true distribution in any
 # coordinate; the cells are {glue:text}`simplex-cell:.4f` wide.
 #
+# (sec-simplex-regret)=
+# ## What an excess of loss costs, and what a large gamma costs
+#
+# A trained network does not reach the minimum. Say its expected focal loss is $\varepsilon$ above the least one can
+# have: the *excess*, or regret. How far can its probabilities, after the map, be from the truth? Take one input with
+# the true probabilities $p$, and a network that answers 50:50:
+
+# %%
+p_two, said = np.array([0.7, 0.3]), np.array([0.5, 0.5])  # the map leaves 50:50 as it is
+best = theory.focal_minimiser(p_two, 3.0)
+risk_said, risk_best = (theory.conditional_risk(theory.focal_loss_values(q, 3.0), p_two) for q in (said, best))
+excess, distance = float(risk_said - risk_best), float(np.abs(said - p_two).sum())
+least = theory.regret_constant(3.0) / 8 * distance**2  # the excess of any prediction so far from p
+
+# %% tags=["remove-cell"]
+expect(0.8 < least / excess < 1, "the text says: a little more than the least")
+note("simplex", excess=excess, distance=distance, least=least)
+
+# %% [markdown]
+# The differences $|0.5 - 0.7|$ and $|0.5 - 0.3|$ add up to {glue:text}`simplex-distance:.1f`. The excess is
+# {glue:text}`simplex-excess:.4f`, a little more than the {glue:text}`simplex-least:.4f` that it must be at least by
+#
+# ```{math}
+# :label: eq-simplex-regret
+# \begin{gathered}
+# \sum_i p_i L(q_i) - \min_{q'}\sum_i p_i L(q'_i) \;\ge\; \frac c8\,\lVert\hat p(q) - p\rVert_1^2, \\
+# c = \frac{2^{2-\gamma}(1+\gamma\log 2)}{\beta(0)},
+# \end{gathered}
+# ```
+#
+# with the $\beta(0)$ of [](#ch-bounds). The distance enters squared: a hundredth of the excess leaves a tenth of it.
+# The number of classes does not enter. For cross-entropy $c = 4$, and this is Pinsker's inequality. No larger $c$ would
+# do: near a tie of two classes both sides agree.
+#
+# **Why.** The excess measures how much the least risk bends between $\hat p(q)$ and $p$. It bends least when all
+# classes move together in two groups, and of all pairs of groups where both are equally likely.
+#
+# **For a trained network** take the mean over inputs. If the excess is $\varepsilon$, the true calibration error of the
+# top class after the map is at most $\sqrt{2\varepsilon/c}$. How small must $\varepsilon$ be for at most five points?
+
+# %%
+some = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0]
+guess = np.array([float(theory.focal_loss_values(0.5, g)) for g in some])  # the risk of saying 50:50
+constant = np.array([theory.regret_constant(g) for g in some])
+allowed = constant * 0.05**2 / 2
+columns = {"c": constant, "excess allowed": allowed, "loss of 50:50": guess, "share (%)": 100 * allowed / guess}
+price = pd.DataFrame({"gamma": some} | columns)
+captioned(price, "The excess that ensures at most five points", index=False).format("{:.2g}")
+
+# %% tags=["remove-cell"]
+units = np.diff(np.log2(allowed)) / np.diff(some)
+expect((np.abs(units + 1) < 0.15).all(), "the text says that each unit of gamma about halves the allowed excess")
+expect(0.5 < price["share (%)"].min() < price["share (%)"].max() < 0.75, "the text says: half to three quarters")
+ensured = 100 * np.sqrt(2 * allowed[0] / constant)  # points, by what cross-entropy is allowed
+note("simplex", ensured=ensured[some.index(3.0)], allowed=allowed[0])
+
+# %% [markdown]
+# Each unit of $\gamma$ about halves the allowed excess. That is what a large $\gamma$ costs: the excess of
+# {glue:text}`simplex-allowed:.3f`, which ensures five points for cross-entropy, ensures
+# {glue:text}`simplex-ensured:.0f` for $\gamma = 3$. But focal loss itself shrinks as fast. As a share of the loss of a
+# 50:50 guess, between half and three quarters of a per cent are allowed, whatever $\gamma$. So read excesses,
+# tolerances and differences between epochs in units of $2^{-\gamma}$.
+
+# %% tags=["remove-input"]
+show("kk24.regret", "kk24.regret_sharp", "kk24.regret_calibration")
+
+# %% [markdown]
 # ## Where the map moves probabilities
 #
 # Arrows go from $q$ to $\hat p(q)$, and for comparison to the temperature that comes closest in the largest
@@ -235,6 +306,8 @@ back["and the shift"] = theory.weighted_focal_log_probs(np.log(q), 2.0, weights)
 # * With three classes the highest probability does not fall and the lowest does not rise ($\gamma > 0$). The one
 #   between them can do either: that 'all others' fall is refuted.
 # * The temperatures in the caption of the paper's figure belong to other $\gamma$ than it says.
+# * The excess of focal loss over its least bounds how far the map is from the truth, for any number of classes. The
+#   bound loses a factor of about two with each unit of $\gamma$, as does the loss itself.
 # * Class weights shift the log-probabilities after the map by $-\log a_k$.
 # :::
 #

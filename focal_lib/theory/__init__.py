@@ -38,6 +38,7 @@ from focal_lib.theory.proper import (
     focal_loss_values,
     focal_minimiser,
     proper_focal_loss,
+    regret_constant,
 )
 from focal_lib.theory.second_derivative import (
     convexity_factor,
@@ -93,6 +94,7 @@ __all__ = [
     "prior_shift",
     "probability_curvature_ratio",
     "proper_focal_loss",
+    "regret_constant",
     "second_derivative",
     "temperature_bounds",
     "temperature_bounds_by_search",

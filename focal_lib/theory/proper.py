@@ -2,6 +2,7 @@ r"""Focal loss as a proper loss after a map: minimisers, conditional risks, the 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ import scipy
 from focal_lib.arrays import array_namespace, is_torch_array, logsumexp, total
 from focal_lib.theory.entropy_ratio import bernoulli
 from focal_lib.theory.maps import inverse_focal_log_probs
+from focal_lib.theory.temperature_bounds import beta_at_zero
 from focal_lib.validation import check_gamma, check_log_probs, check_number, check_probs
+
+_LN2 = math.log(2)
 
 
 def focal_minimiser(probs: Any, gamma: float) -> Any:
@@ -175,6 +179,22 @@ def proper_focal_loss(probs: Any, gamma: float) -> np.ndarray:
         array([0.0652, 0.3868])
     """
     return focal_loss_values(focal_minimiser(np.asarray(probs, dtype=np.float64), gamma), gamma)
+
+
+def regret_constant(gamma: Any, log2: Any = _LN2) -> Any:
+    r"""The largest c with excess risk >= (c/8) ||p-hat(q) - p||_1^2 for every prediction q, truth p and class count.
+
+    The excess is over the least conditional risk of focal loss under p, and p-hat the map of KK24 Eq. (1).
+
+    :math:`c = 2^{2-\gamma}(1+\gamma\log2)/\beta(0)`, which is 4 for cross-entropy (Pinsker's inequality).
+
+    `log2` lets sympy use the same formula.
+
+    Examples:
+        >>> [round(regret_constant(gamma), 4) for gamma in (0.0, 1.0, 3.0)]
+        [4.0, 1.9112, 0.4249]
+    """
+    return 2 ** (2 - gamma) * (1 + gamma * log2) / beta_at_zero(gamma, log2)
 
 
 def brier_values(probs: Any) -> np.ndarray:

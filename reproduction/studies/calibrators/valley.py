@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize, minimize_scalar
 
+from focal_lib.calibration.calibrators.newton import focal_sums
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.metrics.scores import brier, nll
@@ -162,6 +163,43 @@ _SEARCH = {
     "valley": _valley,
     "own line": _own_line,
 }
+
+
+def score_test(result: Result, temperature: float) -> dict[str, float]:
+    """What validation data say of gamma at 0, with the best temperature: from first and second derivatives alone.
+
+    Returns:
+        slope, of log T by gamma along the valley; z, the score statistic of gamma = 0, standard normal under it; step
+        and gain, what a quadratic NLL would give: the best gamma, and how much it lowers the validation NLL.
+    """
+    part, beta = result.validation, 1 / temperature
+    n = len(part.labels)
+    _, _, score, by_beta, mixed, by_gamma = focal_sums(beta, 0.0, part.logits.astype(np.float64), part.labels) / n
+    curve = by_gamma - mixed**2 / by_beta  # along the valley
+    return {
+        "slope": mixed / by_beta / beta,
+        "z": -score * np.sqrt(n / curve),
+        "step": -score / curve,
+        "gain": score**2 / curve / 2,
+    }
+
+
+def score_tests(results: Iterable[Result], found: pd.DataFrame) -> pd.DataFrame:
+    """`score_test` of every run at its best temperature, without a search: a row a run.
+
+    Args:
+        found: what `reproduction.studies.calibrators.record` records of these runs.
+
+    Returns:
+        dataset, model, loss, gamma (of training), seed; run, temperature; slope, z, step, the gamma, and gain.
+    """
+    plain = found[found["search"] == "temperature"].set_index("run")["temperature"]
+    rows = []
+    for result in results:
+        run = result.spec.digest
+        at = {"run": run, "temperature": plain[run]}
+        rows.append(run_columns(result.spec) | at | score_test(result, float(plain[run])))
+    return pd.DataFrame(rows)
 
 
 def count_searched(found: pd.DataFrame, records: Iterable[str]) -> pd.DataFrame:

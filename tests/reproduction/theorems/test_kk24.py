@@ -2,16 +2,30 @@
 
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from scipy.optimize import brentq
+from scipy.special import log_softmax
 
 from focal_lib.theory.gain import weight_inflection
 from focal_lib.theory.maps import focal_log_probs, focal_logit_slope
+from focal_lib.theory.proper import regret_constant
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.judgement import Verdict
 from reproduction.theorems import symbols
-from reproduction.theorems.kk24 import class_weights, fig4, prop1, prop3, prop3_many_classes, prop4, prop5
+from reproduction.theorems.kk24 import (
+    class_weights,
+    fig4,
+    prop1,
+    prop3,
+    prop3_many_classes,
+    prop4,
+    prop5,
+    regret,
+    valley,
+)
 from reproduction.theorems.lemmas.confidence import drop_of_ties, weight_growth
 from tests.quick import first_is_quick
 
@@ -135,3 +149,77 @@ def test_class_weights_rest_on_the_formulas(monkeypatch, check, formula):
     right = getattr(symbols, formula)
     monkeypatch.setattr(symbols, formula, lambda *at: right(*at) ** 2)
     assert check().verdict == Verdict.FAILED
+
+
+def excess_over_distance(q, own, gamma):
+    """Of the prediction q under the truth whose minimiser is `own`: from the loss alone, in 40 digits."""
+
+    def loss(x):
+        return -((1 - x) ** gamma) * mpmath.log(x)
+
+    def mapped(probs):
+        weights = [-1 / mpmath.diff(loss, x) for x in probs]
+        return [w / mpmath.fsum(weights) for w in weights]
+
+    p, said = mapped(own), mapped(q)
+    excess = mpmath.fsum(share * (loss(x) - loss(best)) for share, x, best in zip(p, q, own, strict=True))
+    return excess / mpmath.fsum(abs(a - b) for a, b in zip(p, said, strict=True)) ** 2
+
+
+def pairs_of_predictions(rng):
+    """Any two, two close ones, and two next to a tie of the first two classes."""
+    n = int(rng.integers(2, 8))
+    one, other = rng.dirichlet(np.full(n, 10 ** rng.uniform(-1, 1)), 2) * 0.999 + 0.001 / n
+    tie = np.r_[0.5, 0.5, np.zeros(n - 2)] * (1 - 1e-6) + 1e-6 / n
+    shift = np.r_[1e-3, -1e-3, np.zeros(n - 2)]
+    return [(one, other), (one, 0.99 * one + 0.01 * other), (tie, tie + shift)]
+
+
+@pytest.mark.parametrize("gamma", first_is_quick([2.0, 0.1, 0.5, 1.0, 4.0, 8.0, 15.0]))
+def test_no_pair_has_less_excess_than_the_constant_says(gamma):
+    rng, found = np.random.default_rng(3), []
+    with mpmath.workdps(40):
+        for _ in range(60):
+            for q, own in pairs_of_predictions(rng):
+                at = [[mpmath.mpf(x) / mpmath.fsum(map(mpmath.mpf, v)) for x in v] for v in (q, own)]
+                found.append(float(8 * excess_over_distance(*at, gamma)) / regret_constant(gamma))
+    assert 1 - 1e-9 < min(found) < 1.001
+    assert max(found) > 2
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+def test_a_constant_that_is_off_fails(monkeypatch, factor):
+    monkeypatch.setattr(regret, "regret_constant", lambda *at: factor * regret_constant(*at))
+    assert regret.regret_sharp().verdict == Verdict.FAILED
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 100])
+def test_the_slope_of_the_closest_temperature(n):
+    """By differences of the temperature itself, found anew at either side of gamma = 0."""
+    z = log_softmax(2 * np.random.default_rng(n).normal(size=(300, n)), axis=-1)
+    q = np.exp(z)
+
+    def inverse_temperature(gamma):
+        p = np.exp(focal_log_probs(z, gamma))
+        return brentq(lambda beta: ((np.exp(log_softmax(beta * z, -1)) - p) * z).sum(), 0.9, 1.1, xtol=1e-14)
+
+    def centred(x):
+        return x - (q * x).sum(-1, keepdims=True)
+
+    tilt = sp.lambdify(symbols.q, valley.v)(q)
+    slope = (q * centred(tilt) * centred(z)).sum() / (q * centred(z) ** 2).sum()
+    assert slope == pytest.approx((inverse_temperature(1e-4) - inverse_temperature(-1e-4)) / 2e-4, abs=1e-6)
+    assert float(valley.LEAST) < slope < 1
+    assert n > 2 or slope > 2 - 2 * np.log(2)
+
+
+@pytest.mark.parametrize("fault", [2 * valley.v, -sp.log(1 - symbols.q)])
+def test_a_slope_of_another_function_fails(monkeypatch, fault):
+    assert valley.valley_slope().verdict == Verdict.PROVED
+    monkeypatch.setattr(valley, "v", fault)
+    assert valley.valley_slope().verdict == Verdict.FAILED
+
+
+def test_a_slope_can_be_below_a_higher_bound(monkeypatch):
+    monkeypatch.setattr(valley, "LEAST", sp.Rational(-6, 100))
+    assert valley.valley_slope().verdict == Verdict.FAILED

@@ -8,7 +8,7 @@ import sympy as sp
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import find
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas import binary_map, curvature, fcl, gain, weight
+from reproduction.theorems.lemmas import binary_map, curvature, fcl, gain, regret, weight
 from tests.quick import quick_but_for
 
 ON_THE_SIMPLEX = [
@@ -96,6 +96,7 @@ CLAIMS = [  # formula of `symbols`, its fault, claim
     *product(["gain"], [times_rest], ["kn24.curvature_logit_high", "kn24.curvature_probability_high"]),
     *product(["gain", "focal_loss", "focal_loss_slope", "entropy_ratio"], [doubled], ["l25.proper_after_map"]),
     ("focal_loss", doubled, "m20.prop1_iff"),
+    *product(["focal_loss", "weight"], [squared], ["kk24.regret_sharp"]),
 ]
 SLOW = [case for case in CLAIMS if case[1] is of_twice_gamma and case[2] != OF_THE_BINARY_MAP[0]]
 STEPS = [  # formula of `symbols`, its fault, steps of a lemma
@@ -109,6 +110,11 @@ STEPS = [  # formula of `symbols`, its fault, steps of a lemma
     ("entropy_ratio", doubled, lambda: (gain.positive_step(),)),
     ("logit_gap", doubled, binary_map.gap_slope_steps),
     ("u", one_more, binary_map.slope_of_u_steps),
+    ("focal_loss_slope", times_q, regret.curvature_steps),
+    ("weight", times_rest, regret.lumps_steps),
+    ("logit_gap", doubled, regret.slope_steps),
+    ("gain", times_rest, regret.large_rest_steps),
+    ("entropy_ratio", doubled, regret.small_rest_steps),
 ]
 
 

@@ -19,6 +19,8 @@ from reproduction.studies.calibrators.valley import (
     negative_by_loss,
     nll_surface,
     over_training_gamma,
+    score_test,
+    score_tests,
     search_valley,
     valley_factor,
 )
@@ -202,3 +204,29 @@ def test_searched_are_recorded_runs_and_all_of_records_that_are_whole():
     whole = counts[counts["recorded"] == counts["planned"]]
     assert (whole["searched"] == whole["planned"]).all()
     assert (counts["searched"] > 0).all()
+
+
+@pytest.mark.parametrize("gamma", [-0.2, 0.0, 0.3])
+def test_the_score_finds_the_gamma_that_drew_the_labels(make_result, gamma):
+    run = drawn_from_map(make_result, gamma, 1.0, n=20_000)
+    full, plain = (search_valley([run], [name]).iloc[0] for name in ("full", "temperature"))
+    said = score_test(run, plain["temperature"])
+    assert said["step"] == pytest.approx(full["calibration_gamma"], abs=0.1)
+    assert said["gain"] == pytest.approx(plain["value"] - full["value"], abs=2e-4)
+    assert (abs(said["z"]) > 3) == (gamma != 0)
+
+
+def test_the_slope_of_the_score_is_that_of_the_valley(make_result):
+    run = drawn_from_map(make_result, 0.0, 1.0)
+    t_zero, t_step = (valley.nll_temperature(run, gamma) for gamma in (0.0, 0.05))
+    assert score_test(run, t_zero)["slope"] == pytest.approx((t_step / t_zero - 1) / 0.05, abs=0.02)
+
+
+def test_the_scores_stand_at_the_recorded_temperatures(made_results, searched):
+    runs = made_results[3:5]
+    found = searched.assign(run=[run.spec.digest for run in runs for _ in range(searched["search"].nunique())])
+    tests = score_tests(runs, found)
+    assert tests["seed"].tolist() == [run.spec.seed for run in runs]
+    for run, row in zip(runs, tests.itertuples(), strict=True):
+        assert row.temperature == valley._plain(run)[2]
+        assert row.z == score_test(run, row.temperature)["z"]
