@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from focal_lib.theory.gain import weight_inflection
+from focal_lib.theory.gain import critical_gamma, weight_inflection
 from focal_lib.theory.maps import focal_log_probs, focal_logit_slope
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.judgement import Verdict
 from reproduction.theorems import symbols
-from reproduction.theorems.kk24 import class_weights, fig4, prop1, prop3, prop3_many_classes, prop4, prop5
+from reproduction.theorems.kk24 import class_weights, fig4, prop1, prop3, prop3_many_classes, prop4, prop5, raises_confidence
 from reproduction.theorems.lemmas.confidence import drop_of_ties, weight_growth
 from tests.quick import first_is_quick
 
@@ -135,3 +135,78 @@ def test_class_weights_rest_on_the_formulas(monkeypatch, check, formula):
     right = getattr(symbols, formula)
     monkeypatch.setattr(symbols, formula, lambda *at: right(*at) ** 2)
     assert check().verdict == Verdict.FAILED
+
+
+def lowered(h, seed):
+    """How far the map q h(q) lowers the top at most: nearly tied, two-level and random distributions, 2 to 60 classes."""
+    rng, most = np.random.default_rng(seed), -np.inf
+    for n in range(2, 61):
+        top = np.concatenate([1 / n + 10.0 ** -np.arange(2, 6), np.linspace(1 / n, 0.99, 100)[1:]])
+        one = np.column_stack([top, *[(1 - top) / (n - 1)] * (n - 1)])
+        last = np.linspace(1e-9, 1 / n, 100)
+        tied = np.column_stack([*[(1 - last) / (n - 1)] * (n - 1), last])
+        drawn = [rng.dirichlet(np.full(n, size), 60) for size in (0.1, 1.0, 20.0)]
+        points = np.maximum(np.concatenate([one, tied, *drawn]), 1e-12)
+        points /= points.sum(1, keepdims=True)
+        weights = points * h(points)
+        most = max(most, float((points.max(1) - (weights / weights.sum(1, keepdims=True)).max(1)).max()))
+    return most
+
+
+def spreads_pairs(h, whole=True):
+    """The condition of kk24.raises_every_n on a grid; with whole=False of two classes alone."""
+    up, high = np.linspace(1e-6, 0.5, 2001), np.linspace(0.5, 1 - 1e-6, 2001)
+    pairs = (h(high) - h(1 - high)).min() > -1e-9
+    return bool(pairs and ((np.diff(h(up)) > -1e-9).all() or not whole))
+
+
+def turning_once(rng):
+    """A factor straight between three points, the middle one lower or higher than both or neither."""
+    corner = rng.uniform(0.05, 0.95)
+    values = rng.uniform(0.5, 1.5, 3)
+    return lambda q: np.interp(q, [0, corner, 1], values)
+
+
+def test_a_factor_raises_every_number_of_classes_as_the_condition_says():
+    rng = np.random.default_rng(0)
+    factors = [turning_once(rng) for _ in range(24)]
+    factors += [lambda q, T=T: q ** (1 / T - 1) for T in (0.5, 0.9, 1.0, 1.1, 2.0)]
+    factors += [lambda q, e=e: 1 / (1 + e * q) for e in (-0.9, -0.2, 0.0, 0.2, 2.0)]
+    raises = [lowered(h, seed) <= 1e-12 for seed, h in enumerate(factors)]
+    assert raises == [spreads_pairs(h) for h in factors]
+    assert 8 < sum(raises) < len(raises) - 8
+    assert raises != [spreads_pairs(h, whole=False) for h in factors]  # what two classes need is too little
+
+
+def test_a_factor_with_two_turns_can_do_without_the_condition():
+    at, values = (np.array([float(corner[k]) for corner in raises_confidence.CORNERS]) for k in (0, 1))
+
+    def h(q):
+        return np.interp(q, at, values)
+
+    assert not spreads_pairs(h)
+    assert lowered(h, 0) <= 1e-12
+    # three levels, with the top where h is low
+    rng = np.random.default_rng(1)
+    points = np.column_stack([rng.uniform(0.36, 0.5, 20_000), rng.uniform(0.3, 0.4, 20_000)])
+    points = np.sort(np.column_stack([points, 1 - points.sum(1)]))[:, ::-1]
+    assert (h(points[:, 0]) >= (points * h(points)).sum(1)).all()
+
+
+def test_tied_classes_and_one_below_decide_for_each_n():
+    for gamma in (0.5, 1.0, 2.0):
+        for n in range(2, 8):
+            top = np.linspace(1 / n, 1 / (n - 1), 400)[1:-1]
+            last = 1 - (n - 1) * top
+            decided = bool((formula_h(last, gamma) <= formula_h(top, gamma)).all())
+            points = np.sort(np.random.default_rng(n).dirichlet(np.ones(n), 20_000))
+            points = np.concatenate([points, np.column_stack([*[top] * (n - 1), last])])
+            safe = bool((formula_h(points.max(1), gamma) >= (points * formula_h(points, gamma)).sum(1) - 1e-12).all())
+            assert decided == safe == (gamma >= critical_gamma(n))
+
+
+def formula_h(q, gamma):
+    """By central differences of the loss."""
+    step = 1e-6 * q * (1 - q)
+    loss = [-((1 - at) ** gamma) * np.log(at) for at in (q - step, q + step)]
+    return 2 * step / (q * (loss[0] - loss[1]))
