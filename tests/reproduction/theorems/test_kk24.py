@@ -2,16 +2,28 @@
 
 from fractions import Fraction
 
+import flint
 import numpy as np
 import pytest
 import sympy as sp
 
-from focal_lib.theory.gain import critical_gamma, weight_inflection
+from focal_lib.theory.gain import critical_gamma, elasticity_minimum, weight_inflection
+from focal_lib.theory.gain import elasticity as theory_elasticity
 from focal_lib.theory.maps import focal_log_probs, focal_logit_slope
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.judgement import Verdict
 from reproduction.theorems import symbols
-from reproduction.theorems.kk24 import class_weights, fig4, prop1, prop3, prop3_many_classes, prop4, prop5, raises_confidence
+from reproduction.theorems.kk24 import (
+    class_weights,
+    fig4,
+    prop1,
+    prop3,
+    prop3_many_classes,
+    prop4,
+    prop5,
+    raises_confidence,
+)
+from reproduction.theorems.lemmas import elasticity
 from reproduction.theorems.lemmas.confidence import drop_of_ties, weight_growth
 from tests.quick import first_is_quick
 
@@ -62,12 +74,38 @@ def test_the_slope_of_the_gap_is_below_half_the_logarithm(gamma):
 
 @pytest.mark.parametrize("factor", first_is_quick([0.9999, 1.0001, 2.0]))
 def test_a_temperature_that_is_off_fails(monkeypatch, factor):
-    exact = prop3_many_classes.top_temperature_bounds
+    exact = prop3_many_classes.tied_classes
+    monkeypatch.setattr(prop3_many_classes, "PAIRS", ((0.066, 14), (0.94, 21)))
     assert prop3_many_classes.many_high_search().verdict == Verdict.NUMERIC
     monkeypatch.setattr(
-        prop3_many_classes, "top_temperature_bounds", lambda gamma, n: (exact(gamma, n)[0], factor * exact(gamma, n)[1])
+        prop3_many_classes, "tied_classes", lambda n, gamma: ((at, stretch / factor) for at, stretch in exact(n, gamma))
     )
     assert prop3_many_classes.many_high_search().verdict == Verdict.FAILED
+
+
+def test_the_bound_above_the_least_elasticity_is_above_that_of_tied_classes(monkeypatch):
+    """For every gamma, with numbers of the package; the largest, 3.4e-6, is near gamma 0.8."""
+    found = []
+    for gamma in (*np.geomspace(0.01, 30, 30), 0.793):
+        least = elasticity_minimum(gamma)[1]
+        n = int(1 / elasticity_minimum(gamma)[0]) + 1
+        found.append(min(stretch for _, stretch in prop3_many_classes.tied_classes(n, gamma)) - least)
+    assert 3e-6 < max(found) < float(elasticity.distance_at_most().upper()) < 4.5e-6
+    monkeypatch.setattr(prop3_many_classes, "MOST", Fraction(3, 10**6))
+    assert prop3_many_classes.many_high_within().verdict == Verdict.FAILED
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.8, 5.0, 60.0])
+def test_the_elasticity_turns_where_the_boxes_have_it(gamma):
+    turn = elasticity._gamma_of_turn(flint.arb(-np.log(elasticity_minimum(gamma)[0])))
+    assert float(turn.mid()) == pytest.approx(gamma, rel=1e-4)
+    at, step = 3.0, 1e-4
+    e = [theory_elasticity(np.exp(-x), gamma) for x in (at - step, at, at + step)]
+    phi = sp.lambdify((elasticity.x, symbols.g), elasticity.PHI)
+    slope = (phi(at + step, gamma) - phi(at - step, gamma)) / (2 * step)
+    assert float(elasticity._rise(flint.arb(at), flint.arb(gamma)).mid()) == pytest.approx(
+        (e[2] - e[0]) / (2 * step) / phi(at, gamma) * slope, rel=1e-4
+    )
 
 
 def test_determinant_for_five_classes():
@@ -138,7 +176,7 @@ def test_class_weights_rest_on_the_formulas(monkeypatch, check, formula):
 
 
 def lowered(h, seed):
-    """How far the map q h(q) lowers the top at most: nearly tied, two-level and random distributions, 2 to 60 classes."""
+    """How far the map q h(q) lowers the top at most, of nearly tied, two-level and random distributions."""
     rng, most = np.random.default_rng(seed), -np.inf
     for n in range(2, 61):
         top = np.concatenate([1 / n + 10.0 ** -np.arange(2, 6), np.linspace(1 / n, 0.99, 100)[1:]])
