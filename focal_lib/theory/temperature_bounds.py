@@ -194,8 +194,8 @@ def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
 
     Scaling with T_low is at least as confident as the map, scaling with T_high at most. n = 2 is temperature_bounds.
     For n >= 3, T_low = 1/(gamma+1) is sharp. T_high is sharp for n <= 1/q_e, where the elasticity is smallest at q_e;
-    every n <= 13 is. There 1/T_high is the smallest `beta_of_two_levels` of n - 1 tied classes and one below them. It is
-    1 where confidence never falls (n = 3, or gamma >= critical_gamma(n)). For more classes 1/T_high is the smallest
+    every n <= 13 is. There 1/T_high is the smallest `beta_of_two_levels` of n - 1 tied classes and one below them. It
+    is 1 where confidence never falls (n = 3, or gamma >= critical_gamma(n)). For more classes 1/T_high is the smallest
     elasticity, which is below the sharp one by less than 5e-6.
 
     Raises:

@@ -160,6 +160,7 @@ def many_high() -> Evidence:
     r"Let $\gamma > 0$ and $2 \le n \le 1/q_e$, where $e = q\,w'/w$ is least at $q_e$; every $n \le 13$ is. The smallest temperature $T$ that never gives the top "
     r"class more than the map does has $\frac1T = \inf\frac{\log w(m) - \log w(\varepsilon)}{\log m - \log\varepsilon}$ over $n - 1$ classes tied at $m$ and one at "
     r"$\varepsilon < m$.",
+    formal=formal("related", "kk24_upper_temperature_tied"),
 )
 def many_high_exact() -> Evidence:
     """From 1/n on e increases, so a larger top beside the same smallest class asks for less."""
@@ -216,6 +217,7 @@ def many_high_within() -> Evidence:
     """kk24.many_high is the lower bound; k - 1 tied classes and one more, or k equal ones, k next to 1/q_e, the upper one."""
     c, x, y, turn = sp.symbols("c x y x_e", real=True)
     return derivation(
+        gain.of_loss_step(W_BY_GAIN, g),
         *elasticity.turning_steps(),
         step(
             r"where $\frac{de}{dx} = \psi\,\Phi$ with $\Phi(x_e) = 0$ and $\psi\,\Phi' \le c$: $e - e(q_e) \le \frac c2(x-x_e)^2$",

@@ -1,4 +1,4 @@
-"""Which losses have a map that lowers the predicted class for no number of classes: beyond KK24 Prop. 5."""
+"""Which losses have a map that lowers the predicted class with no number of classes: beyond KK24 Prop. 5."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CORNERS = tuple(
     "The map never lowers confidence if its factor never falls",
     "KK24 Prop. 5, for every loss",
     r"A loss $L(q_y)$, $L' < 0$, has the map $\hat p_i = \frac{q_i h(q_i)}{\sum_j q_j h(q_j)}$, $h(q) = \frac{-1}{q L'(q)}$. If $h(b) \le h(a)$ wherever "
-    r"$0 < b \le a$ and $a + b \le 1$, the map lowers the predicted class for no number of classes. If $h$ turns at most once, it does so only then. "
+    r"$0 < b \le a$ and $a + b \le 1$, the map lowers the predicted class with no number of classes. If $h$ turns at most once, it does so only then. "
     r"(The condition: $h$ does not fall on $(0, \frac12]$, and $h(1-a) \le h(a)$ for $a \ge \frac12$.)",
     formal=formal("exact", "kk24_raises_every_n", "kk24_raises_every_n_only", "kk24_spreads_pairs_iff"),
     corrects="kk24.prop5",
@@ -124,9 +124,9 @@ def raises_each_n() -> Evidence:
     "kk24.raises_examples",
     "Temperatures up to 1 raise confidence for every n; focal loss does not",
     "KK24 Prop. 5, for other losses",
-    r"Lowers the predicted class for no number of classes: the map of $L = \frac{1-q^{1-1/T}}{1-1/T}$, temperature scaling, exactly for $T \le 1$; of poly-1, "
-    r"$-\log q + \varepsilon(1-q)$, $\varepsilon > -1$, exactly for $\varepsilon \le 0$; of label smoothing; of cross-entropy less $\beta > 0$ times the entropy. "
-    r"Of focal loss with $\gamma \ne 0$, $\gamma > -1$, never.",
+    r"With no number of classes the predicted class is lowered by these maps: temperature scaling, the map of $L = \frac{1-q^{1-1/T}}{1-1/T}$, exactly for "
+    r"$T \le 1$; that of poly-1, $-\log q + \varepsilon(1-q)$, $\varepsilon > -1$, exactly for $\varepsilon \le 0$; that of label smoothing; that of cross-entropy "
+    r"less $\beta > 0$ times the entropy. The map of focal loss, $\gamma > -1$, lowers it with some number, unless $\gamma = 0$.",
     formal=formal("related", "kk24_raises_temperature", "kk24_prop5_refuted"),
 )
 def raises_examples() -> Evidence:

@@ -28,13 +28,13 @@ def _exponential(expression: sp.Expr) -> sp.Expr:
 def turning_steps() -> tuple[Step, ...]:
     """e falls in q up to one q_e, then rises; 1/q_e increases with gamma, from above 13."""
     elastic = 1 + g * (1 / (sp.exp(x) - 1) + sp.diff(B, x) / (1 + g * B))
-    of_q = 1 + g * q / (1 - q) - g * q * sp.diff(symbols.entropy_ratio(), q) / (1 + g * symbols.entropy_ratio())
+    of_q = q * sp.diff(sp.log(q) - sp.log(symbols.gain(q, g)), q)
     rise = sp.sinh(x) - x
     fall = sp.exp(x) - 1 - x * sp.exp(x)
     thirteen = sp.log(13) * sp.Rational(14, 12)
     return (
         step(
-            r"with $q = e^{-x}$, $B = \frac{x}{e^x-1}$: $e = 1 + \gamma\left(\frac{1}{e^x-1} + \frac{B'}{1+\gamma B}\right)$",
+            r"with $q = e^{-x}$, $B = \frac{x}{e^x-1}$: $e = q\,(\log\frac qg)' = 1 + \gamma\left(\frac{1}{e^x-1} + \frac{B'}{1+\gamma B}\right)$",
             (sp.simplify(of_q.subs(q, sp.exp(-x)) - elastic), 0),
         ),
         step(
@@ -119,14 +119,18 @@ def near_steps(most: Fraction) -> tuple[Step, ...]:
     return (
         Step(
             rf"$13 \le \frac1{{q_e}} \le {BOXES_TO}$: half the mean of $(x - x_e)^2$ between two such levels, times the largest $\frac{{\gamma V}}{{(1+\gamma B)^2}}"
-            rf"\,\Phi'$ between them and $x_e$, is less than {float(most):g} (ball arithmetic on boxes of $x_e$, $\gamma$ the positive root of $\Phi(x_e) = 0$)",
+            rf"\,\Phi'$ between them and $x_e$, is less than ${_millionths(most)}$ (ball arithmetic on boxes of $x_e$, $\gamma$ the positive root of $\Phi(x_e) = 0$)",
             bool(distance_at_most() < balls.exact(most)),
         ),
         Step(
-            rf"beyond, the nearer $k$ equal classes have $(x - x_e)^2 \le \frac{{1}}{{4N^2}}$: less than $\frac{{1}}{{8\cdot{BOXES_TO}^2}} < {float(most):g}$",
+            rf"beyond, the nearer $k$ equal classes have $(x - x_e)^2 \le \frac{{1}}{{4N^2}}$: less than $\frac{{1}}{{8\cdot{BOXES_TO}^2}} < {_millionths(most)}$",
             Fraction(1, 8 * BOXES_TO**2) < most,
         ),
     )
+
+
+def _millionths(number: Fraction) -> str:
+    return rf"{float(number * 10**6):g} \cdot 10^{{-6}}"
 
 
 def distance_at_most(pieces: int = 12) -> flint.arb:
