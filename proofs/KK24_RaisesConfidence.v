@@ -145,3 +145,9 @@ Proof.
   - intros L. apply kk24_raises_every_n; [exact H|]. intros a b Hb _. apply M; [exact Hb|].
     apply (Rmult_le_reg_r T); [exact HT|]. replace (1 / T * T) with 1 by (field; lra). lra.
 Qed.
+
+(* not vacuous: a temperature of 1/2 raises confidence, one of 2 does not *)
+Example kk24_raises_example : raises_confidence (fun q => Rpower q (1 / (1 / 2) - 1)) /\ ~ raises_confidence (fun q => Rpower q (1 / 2 - 1)).
+Proof.
+  split; [apply kk24_raises_temperature; lra|]. intros C. apply kk24_raises_temperature in C; lra.
+Qed.

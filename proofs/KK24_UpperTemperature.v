@@ -79,3 +79,12 @@ Proof.
     + apply (Rmult_le_compat_r (Rpower (q j) beta)) in T1; lra.
     + apply (Rmult_le_compat_r (Rpower (q i) beta)) in T2; lra.
 Qed.
+
+(* not vacuous: of cross-entropy, w(q) = q, temperature 1 bounds three classes and is the map itself *)
+Example kk24_upper_temperature_example : bounds_from_below (fun q => q) 3 1.
+Proof.
+  assert (N : 0 < 1 / INR 3) by (apply Rdiv_lt_0_compat; [lra|apply lt_0_INR; lia]).
+  apply kk24_upper_temperature_tied; [lia|lra|intros q H; lra| |].
+  - intros x y [A B] _. rewrite !Rpower_1 by lra. lra.
+  - intros m e He _. rewrite !Rpower_1 by lra. lra.
+Qed.
