@@ -202,6 +202,39 @@ expect(1 < most < 2, "'by a point or two'")
 expect(all(change[tops > 0.5].min() > 0 for change in changes.values()), "'and gains beyond'")
 
 # %% [markdown]
+# ## Which losses never do this
+#
+# The criterion {eq}`eq-confidence-criterion` knows nothing of focal loss. Every loss $L(q_y)$ of the probability of the
+# true class has such a map, with the factor $h(q) = \frac{-1}{q\,L'(q)}$. Where the factor never falls, the tallest bar
+# has the largest of all, and is safe with any number of classes. A little less will do. Two bars of one prediction sum
+# to at most 1. So it is enough that $h$ does not fall up to $\frac12$, and that $h(1-a) \le h(a)$ from there on. If $h$
+# turns at most once, this is also needed: otherwise some number of classes makes the tallest bar fall.
+
+# %%
+q = np.column_stack([tops, others])
+factor_of = {
+    "cross-entropy": lambda q: 1 + 0 * q,
+    "temperature 0.5": lambda q: q ** (1 / 0.5 - 1),
+    "temperature 2": lambda q: q ** (1 / 2 - 1),
+    "poly-1, epsilon 1": lambda q: 1 / (1 + q),
+    "label smoothing 0.05": lambda q: 1 - 0.05 / (classes * q),
+    "focal loss, gamma 1": lambda q: h(q, 1),
+}
+falls = {name: 100 * (q[:, 0] - q[:, 0] * f(q[:, 0]) / (q * f(q)).sum(1)).max() for name, f in factor_of.items()}
+most_fallen = pd.DataFrame({"map of": falls.keys(), "falls at most by (points)": np.maximum(list(falls.values()), 0)})
+
+# %% tags=["remove-input"]
+captioned(most_fallen, "By how much the tallest of many bars can fall, the others equal", precision=1, index=False)
+
+# %% tags=["remove-cell"]
+safe = most_fallen.set_index("map of")["falls at most by (points)"] < 1e-9
+expect(list(safe) == [True, True, False, False, True, False], "'a factor that never falls is safe'")
+
+# %% [markdown]
+# A temperature below 1 and label smoothing have factors that rise. The factor of poly-1 falls from the start, as that of
+# a temperature above 1 does. Focal loss is between them: its factor falls, then rises. {cite:t}`shah26` describe the
+# same structure of its minimiser, which they found independently.
+#
 # ## In practice
 #
 # A classifier that is usually more than half sure will not notice. One with a hundred classes and many unsure
@@ -234,7 +267,14 @@ expect(all(change[tops > 0.5].min() > 0 for change in changes.values()), "'and g
 # ```
 
 # %% tags=["remove-input"]
-show("kk24.prop5", "kk24.prop5_large", "kk24.prop5_threshold", "kk24.prop5_three_classes", "kk24.prop5_n_fails")
+show(
+    "kk24.prop5",
+    "kk24.prop5_large",
+    "kk24.prop5_threshold",
+    "kk24.prop5_three_classes",
+    "kk24.prop5_n_fails",
+    "kk24.raises_every_n",
+)
 
 # %% tags=["remove-input"]
 claims_of("confidence")

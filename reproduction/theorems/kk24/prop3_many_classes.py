@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 import sympy as sp
 from scipy.special import log_softmax, softmax
 
 from focal_lib.theory.confidence import sample_simplex
-from focal_lib.theory.gain import elasticity_minimum
+from focal_lib.theory.gain import elasticity_minimum, log_gain
 from focal_lib.theory.maps import focal_log_probs
-from focal_lib.theory.temperature_bounds import top_temperature_bounds
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import All, Evidence, Search, Step, derivation, step
 from reproduction.ledger.formal import formal
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas import binary_map, confidence, curvature, entropy_ratio, gain, published, weight
+from reproduction.theorems.lemmas import (
+    binary_map,
+    confidence,
+    curvature,
+    elasticity,
+    entropy_ratio,
+    gain,
+    published,
+    weight,
+)
 
 CHAPTER = "temperature_bounds"
 ours = Rows(CHAPTER, "ours")
@@ -157,25 +167,104 @@ def many_high() -> Evidence:
 
 
 @ours(
-    "kk24.many_high_search",
-    "Tied classes and one more decide the upper temperature",
+    "kk24.many_high_exact",
+    "Tied classes and one below decide the upper temperature of 13 classes",
     "KK24 section 3.3, open there",
-    r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac1{n-1})$ let $T$ be the smallest temperature that never gives the top class more than the map "
-    r"does. Distributions of $k - 1$ tied classes and one smaller or one larger, $k \le n$, ask for every temperature below it. For seven pairs "
-    r"$(\gamma, n)$, up to 49 classes, no other was found to ask for more: none with two levels of any sizes, none near the worst, none at random. "
-    rf"({gain.CRITICAL})",
+    r"Let $\gamma > 0$ and $2 \le n \le 1/q_e$, where $e = q\,w'/w$ is least at $q_e$; every $n \le 13$ is. The smallest temperature $T$ that never gives the top "
+    r"class more than the map does has $\frac1T = \inf\frac{\log w(m) - \log w(\varepsilon)}{\log m - \log\varepsilon}$ over $n - 1$ classes tied at $m$ and one at "
+    r"$\varepsilon < m$.",
+    formal=formal("related", "kk24_upper_temperature_tied"),
+)
+def many_high_exact() -> Evidence:
+    """From 1/n on e increases, so a larger top beside the same smallest class asks for less."""
+    top, lowest, m, low = sp.symbols("M beta m epsilon", positive=True)
+    total, part = sp.symbols("A B", real=True)  # of e over log q, from epsilon to m and from m to M
+    n, d = sp.symbols("n d", positive=True)
+    mean = (total + part) / sp.log(top / low)
+    return derivation(
+        step(
+            r"$n - 1$ classes at $m$ and one at $\varepsilon$: the map is temperature scaling with $\frac1T = \frac{\log w(m)-\log w(\varepsilon)}{\log(m/\varepsilon)}$, "
+            r"and every larger inverse temperature is more confident, as $\partial_\beta\frac{1}{n-1+(\varepsilon/m)^\beta} > 0$",
+            (
+                sp.diff(1 / (n - 1 + (low / m) ** lowest), lowest),
+                (low / m) ** lowest * sp.log(m / low) / (n - 1 + (low / m) ** lowest) ** 2,
+            ),
+            simplify=lambda e: sp.simplify(sp.expand_log(e, force=True)),
+        ),
+        gain.of_loss_step(W_BY_GAIN, g),
+        *elasticity.turning_steps(),
+        step(
+            r"beside a class at $b < \frac1n$ the top is at least $m_b = \frac{1-b}{n-1} > \frac1n$: the others, at most $M$ each, sum to $1 - b$",
+            (sp.solve(sp.Eq((n - 1) * m, 1 - low), m)[0], (1 - low) / (n - 1)),
+            ((1 - low) / (n - 1) - 1 / n, (1 / n - low) / (n - 1) * 1),
+        ),
+        step(
+            r"the mean of $e$ over $\log q$ from $b$ to $M$ is one of the mean to $m_b$ and of that from $m_b$ to $M$, with weights that sum to 1",
+            (
+                mean,
+                total / sp.log(m / low) * sp.log(m / low) / sp.log(top / low)
+                + part / sp.log(top / m) * sp.log(top / m) / sp.log(top / low),
+            ),
+            ((sp.log(m / low) + sp.log(top / m)) / sp.log(top / low), 1),
+            simplify=lambda e: sp.simplify(sp.expand_log(e, force=True)),
+        ),
+        step(r"$1/\hat p_1 = 1 + \sum_{i>1} w_i/w_1$ falls as $\hat p_1$ rises", (sp.diff(1 / d, d), -1 / d**2)),
+        remark=r"Let $\beta$ be the infimum; as $\varepsilon, m \to \frac1n$, $\beta \le e(\frac1n)$. Since $\frac1n \ge q_e$, $e \ge e(\frac1n) \ge \beta$ from $\frac1n$ on. Let $M$ "
+        r"be the top class and $b$ another. If $b < \frac1n$ the mean of $e$ from $b$ to $m_b$ is at least $\beta$, being a stretch of tied classes and one "
+        r"below, and that from $m_b$ to $M$ at least $e(\frac1n)$. If $b \ge \frac1n$ the whole mean is at least $e(\frac1n)$. So $\log\frac{w(M)}{w(b)} \ge \beta\log\frac Mb$ for every "
+        r"class, $\frac{w_i}{w_1} \le \big(\frac{q_i}{q_1}\big)^\beta$, and their sum says that scaling with $\frac1\beta$ is at most as confident as the map. The first step: no larger $\beta$ is.",
+    )
+
+
+MOST = Fraction(5, 10**6)
+
+
+@ours(
+    "kk24.many_high_within",
+    "For more classes the proved upper temperature is sharp to five millionths",
+    "KK24 section 3.3, open there",
+    r"Let $\gamma > 0$ and $n > 1/q_e$, where $e = q\,w'/w$ is least at $q_e$. For the smallest temperature $T$ that never gives the top class more than the map "
+    rf"does, $e(q_e) \le \frac1T < e(q_e) + {float(MOST) * 10**6:g} \cdot 10^{{-6}}$.",
+)
+def many_high_within() -> Evidence:
+    """kk24.many_high is the lower bound; k - 1 tied classes and one more, or k equal ones, k next to 1/q_e, the upper one."""
+    c, x, y, turn = sp.symbols("c x y x_e", real=True)
+    return derivation(
+        gain.of_loss_step(W_BY_GAIN, g),
+        *elasticity.turning_steps(),
+        step(
+            r"where $\frac{de}{dx} = \psi\,\Phi$ with $\Phi(x_e) = 0$ and $\psi\,\Phi' \le c$: $e - e(q_e) \le \frac c2(x-x_e)^2$",
+            (sp.integrate(c * (y - turn), (y, turn, x)), c * (x - turn) ** 2 / 2),
+        ),
+        *elasticity.near_steps(MOST),
+        *elasticity.far_steps(),
+        remark=r"$\frac1T \ge e(q_e)$ is `kk24.many_high`. $k - 1$ tied classes and one more, $k \le n$ and the others near 0, ask for $\frac1T$ at most the mean of $e$ over $\log q$ "
+        r"between the two levels; $k$ nearly equal ones for at most about $e(\frac1k)$. Of the whole numbers $N \le \frac{1}{q_e} < N + 1 \le n$ one, $k$, has "
+        r"$|\log k - x_e| \le \frac12\log\frac{N+1}{N} \le \frac{1}{2N}$.",
+    )
+
+
+@ours(
+    "kk24.many_high_search",
+    "For more classes tied ones and one more seem to decide exactly",
+    "KK24 section 3.3, open there",
+    r"Let $\gamma > 0$ and $n > 1/q_e$, where $e = q\,w'/w$ is least at $q_e$, and $T$ the smallest temperature that never gives the top class more than the map "
+    r"does. Distributions of $k - 1$ tied classes and one smaller or one larger, $k$ a whole neighbour of $1/q_e$, ask for every temperature below $T$. "
+    r"No others were found to ask for more: none with two levels of any sizes, none near the worst, none at random.",
 )
 def many_high_search() -> Evidence:
     """The T of these suffices at every point tried; a T smaller by a millionth fails at one of them."""
     worst, count, exceeded = np.inf, 0, np.inf
     for gamma, n in PAIRS:
-        temperature = top_temperature_bounds(gamma, n)[1]
-        rooms = [(room_of_top(tied, gamma, (1 - 1e-6) * temperature), tied) for tied in tied_classes(n)]
-        least, tied = min(
-            ((float(room.min()), tied[room.argmin()]) for room, tied in rooms), key=operator.itemgetter(0)
+        tied, stretches = zip(*tied_classes(n, gamma), strict=True)
+        temperature = 1 / min(stretches)
+        rooms = [room_of_top(each, gamma, (1 - 1e-6) * temperature) for each in tied]
+        least, most = min(
+            ((float(room.min()), each[room.argmin()]) for room, each in zip(rooms, tied, strict=True)),
+            key=operator.itemgetter(0),
         )
         exceeded = min(exceeded, -least)
-        for points in (sample_simplex(n, seed=0), two_levels(n), around(tied)):
+        for points in (*tied, sample_simplex(n, seed=0), two_levels(n), around(most)):
             worst = min(worst, float(room_of_top(points, gamma, temperature).min()))
             count += len(points)
     pairs = ", ".join(f"({gamma:g}, {n})" for gamma, n in PAIRS)
@@ -187,8 +276,8 @@ def many_high_search() -> Evidence:
     return All((Search(where, count, worst, 1e-9), Search(tied_where, len(PAIRS), exceeded, -1e-12)))
 
 
-# from 14 classes on one class above the tied ones can be the worst, for some gamma
-PAIRS = ((0.25, 4), (1.0, 6), (2.0, 10), (5.0, 12), (0.066, 14), (0.94, 21), (5.0, 49))
+# one class above the tied ones is the worst of all but the second and the last
+PAIRS = ((0.066, 14), (0.5, 18), (0.94, 21), (2.048, 29), (5.0, 49), (2.0, 60))
 
 
 def room_of_top(points: np.ndarray, gamma: float, temperature: float) -> np.ndarray:
@@ -199,13 +288,14 @@ def room_of_top(points: np.ndarray, gamma: float, temperature: float) -> np.ndar
     ]
 
 
-def tied_classes(n: int, count: int = 4000) -> Iterator[np.ndarray]:
-    """k - 1 tied classes and one smaller, or larger, for each k from 4 to n; the others at 1e-300: (count, n) each."""
-    for k in range(4, n + 1):
-        rest = np.full((count, n - k), 1e-300)
-        for last in (np.geomspace(1e-15, 1 / k, count, endpoint=False), np.geomspace(1 / k, 0.999, count)):
-            tied = np.repeat((1 - last[:, None]) / (k - 1), k - 1, 1)
-            yield np.hstack([tied, last[:, None], rest])
+def tied_classes(n: int, gamma: float, count: int = 2000) -> Iterator[tuple[np.ndarray, float]]:
+    """k - 1 tied classes and one smaller, then larger, k next to 1/q_e, the others at 1e-300: (count, n), the least 1/T."""
+    for k in (math.floor(1 / elasticity_minimum(gamma)[0]), math.ceil(1 / elasticity_minimum(gamma)[0])):
+        for one in (np.geomspace(0.5, 1 - 1e-5, count) / k, np.geomspace(1 + 1e-5, 2, count) / k):
+            tied = (1 - one) / (k - 1)
+            stretch = 1 + (log_gain(one, gamma) - log_gain(tied, gamma)) / np.log(tied / one)
+            points = np.repeat(tied[:, None], k - 1, 1)
+            yield np.hstack([points, one[:, None], np.full((count, n - k), 1e-300)]), float(stretch.min())
 
 
 def two_levels(n: int, count: int = 60) -> np.ndarray:

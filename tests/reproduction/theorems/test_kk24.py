@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import flint
 import mpmath
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ import sympy as sp
 from scipy.optimize import brentq
 from scipy.special import log_softmax
 
-from focal_lib.theory.gain import weight_inflection
+from focal_lib.theory.gain import critical_gamma, elasticity_minimum, weight_inflection
+from focal_lib.theory.gain import elasticity as theory_elasticity
 from focal_lib.theory.maps import focal_log_probs, focal_logit_slope
 from focal_lib.theory.proper import regret_constant
 from reproduction.ledger.certificates import balls, formulas
@@ -23,9 +25,11 @@ from reproduction.theorems.kk24 import (
     prop3_many_classes,
     prop4,
     prop5,
+    raises_confidence,
     regret,
     valley,
 )
+from reproduction.theorems.lemmas import elasticity
 from reproduction.theorems.lemmas.confidence import drop_of_ties, weight_growth
 from tests.quick import first_is_quick
 
@@ -76,12 +80,38 @@ def test_the_slope_of_the_gap_is_below_half_the_logarithm(gamma):
 
 @pytest.mark.parametrize("factor", first_is_quick([0.999999, 1.000003, 2.0]))
 def test_a_temperature_that_is_off_fails(monkeypatch, factor):
-    exact = prop3_many_classes.top_temperature_bounds
+    exact = prop3_many_classes.tied_classes
+    monkeypatch.setattr(prop3_many_classes, "PAIRS", ((0.066, 14), (0.94, 21)))
     assert prop3_many_classes.many_high_search().verdict == Verdict.NUMERIC
     monkeypatch.setattr(
-        prop3_many_classes, "top_temperature_bounds", lambda gamma, n: (exact(gamma, n)[0], factor * exact(gamma, n)[1])
+        prop3_many_classes, "tied_classes", lambda n, gamma: ((at, stretch / factor) for at, stretch in exact(n, gamma))
     )
     assert prop3_many_classes.many_high_search().verdict == Verdict.FAILED
+
+
+def test_the_bound_above_the_least_elasticity_is_above_that_of_tied_classes(monkeypatch):
+    """For every gamma, with numbers of the package; the largest, 3.4e-6, is near gamma 0.8."""
+    found = []
+    for gamma in (*np.geomspace(0.01, 30, 30), 0.793):
+        least = elasticity_minimum(gamma)[1]
+        n = int(1 / elasticity_minimum(gamma)[0]) + 1
+        found.append(min(stretch for _, stretch in prop3_many_classes.tied_classes(n, gamma)) - least)
+    assert 3e-6 < max(found) < float(elasticity.distance_at_most().upper()) < 4.5e-6
+    monkeypatch.setattr(prop3_many_classes, "MOST", Fraction(3, 10**6))
+    assert prop3_many_classes.many_high_within().verdict == Verdict.FAILED
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.8, 5.0, 60.0])
+def test_the_elasticity_turns_where_the_boxes_have_it(gamma):
+    turn = elasticity._gamma_of_turn(flint.arb(-np.log(elasticity_minimum(gamma)[0])))
+    assert float(turn.mid()) == pytest.approx(gamma, rel=1e-4)
+    at, step = 3.0, 1e-4
+    e = [theory_elasticity(np.exp(-x), gamma) for x in (at - step, at, at + step)]
+    phi = sp.lambdify((elasticity.x, symbols.g), elasticity.PHI)
+    slope = (phi(at + step, gamma) - phi(at - step, gamma)) / (2 * step)
+    assert float(elasticity._rise(flint.arb(at), flint.arb(gamma)).mid()) == pytest.approx(
+        (e[2] - e[0]) / (2 * step) / phi(at, gamma) * slope, rel=1e-4
+    )
 
 
 def test_determinant_for_five_classes():
@@ -223,3 +253,78 @@ def test_a_slope_of_another_function_fails(monkeypatch, fault):
 def test_a_slope_can_be_below_a_higher_bound(monkeypatch):
     monkeypatch.setattr(valley, "LEAST", sp.Rational(-6, 100))
     assert valley.valley_slope().verdict == Verdict.FAILED
+
+
+def lowered(h, seed):
+    """How far the map q h(q) lowers the top at most, of nearly tied, two-level and random distributions."""
+    rng, most = np.random.default_rng(seed), -np.inf
+    for n in range(2, 61):
+        top = np.concatenate([1 / n + 10.0 ** -np.arange(2, 6), np.linspace(1 / n, 0.99, 100)[1:]])
+        one = np.column_stack([top, *[(1 - top) / (n - 1)] * (n - 1)])
+        last = np.linspace(1e-9, 1 / n, 100)
+        tied = np.column_stack([*[(1 - last) / (n - 1)] * (n - 1), last])
+        drawn = [rng.dirichlet(np.full(n, size), 60) for size in (0.1, 1.0, 20.0)]
+        points = np.maximum(np.concatenate([one, tied, *drawn]), 1e-12)
+        points /= points.sum(1, keepdims=True)
+        weights = points * h(points)
+        most = max(most, float((points.max(1) - (weights / weights.sum(1, keepdims=True)).max(1)).max()))
+    return most
+
+
+def spreads_pairs(h, whole=True):
+    """The condition of kk24.raises_every_n on a grid; with whole=False of two classes alone."""
+    up, high = np.linspace(1e-6, 0.5, 2001), np.linspace(0.5, 1 - 1e-6, 2001)
+    pairs = (h(high) - h(1 - high)).min() > -1e-9
+    return bool(pairs and ((np.diff(h(up)) > -1e-9).all() or not whole))
+
+
+def turning_once(rng):
+    """A factor straight between three points, the middle one lower or higher than both or neither."""
+    corner = rng.uniform(0.05, 0.95)
+    values = rng.uniform(0.5, 1.5, 3)
+    return lambda q: np.interp(q, [0, corner, 1], values)
+
+
+def test_a_factor_raises_every_number_of_classes_as_the_condition_says():
+    rng = np.random.default_rng(0)
+    factors = [turning_once(rng) for _ in range(24)]
+    factors += [lambda q, T=T: q ** (1 / T - 1) for T in (0.5, 0.9, 1.0, 1.1, 2.0)]
+    factors += [lambda q, e=e: 1 / (1 + e * q) for e in (-0.9, -0.2, 0.0, 0.2, 2.0)]
+    raises = [lowered(h, seed) <= 1e-12 for seed, h in enumerate(factors)]
+    assert raises == [spreads_pairs(h) for h in factors]
+    assert 8 < sum(raises) < len(raises) - 8
+    assert raises != [spreads_pairs(h, whole=False) for h in factors]  # what two classes need is too little
+
+
+def test_a_factor_with_two_turns_can_do_without_the_condition():
+    at, values = (np.array([float(corner[k]) for corner in raises_confidence.CORNERS]) for k in (0, 1))
+
+    def h(q):
+        return np.interp(q, at, values)
+
+    assert not spreads_pairs(h)
+    assert lowered(h, 0) <= 1e-12
+    # three levels, with the top where h is low
+    rng = np.random.default_rng(1)
+    points = np.column_stack([rng.uniform(0.36, 0.5, 20_000), rng.uniform(0.3, 0.4, 20_000)])
+    points = np.sort(np.column_stack([points, 1 - points.sum(1)]))[:, ::-1]
+    assert (h(points[:, 0]) >= (points * h(points)).sum(1)).all()
+
+
+def test_tied_classes_and_one_below_decide_for_each_n():
+    for gamma in (0.5, 1.0, 2.0):
+        for n in range(2, 8):
+            top = np.linspace(1 / n, 1 / (n - 1), 400)[1:-1]
+            last = 1 - (n - 1) * top
+            decided = bool((formula_h(last, gamma) <= formula_h(top, gamma)).all())
+            points = np.sort(np.random.default_rng(n).dirichlet(np.ones(n), 20_000))
+            points = np.concatenate([points, np.column_stack([*[top] * (n - 1), last])])
+            safe = bool((formula_h(points.max(1), gamma) >= (points * formula_h(points, gamma)).sum(1) - 1e-12).all())
+            assert decided == safe == (gamma >= critical_gamma(n))
+
+
+def formula_h(q, gamma):
+    """By central differences of the loss."""
+    step = 1e-6 * q * (1 - q)
+    loss = [-((1 - at) ** gamma) * np.log(at) for at in (q - step, q + step)]
+    return 2 * step / (q * (loss[0] - loss[1]))

@@ -20,6 +20,7 @@ ON_THE_SIMPLEX = [
     "kk24.prop5_n_holds",
     "kk24.prop5_three_classes",
     "kk24.prop4_inflection_corrected",
+    "kk24.raises_examples",
 ]
 OF_THE_BINARY_MAP = ["kk24.prop2_slope", "kk24.prop2_proper_part_sides", "kk24.prop3", "kk24.prop3_log"]
 OF_THE_SLOPE_OF_THE_LOSS = [
@@ -89,7 +90,9 @@ CLAIMS = [  # formula of `symbols`, its fault, claim
         [doubled],
         ["kk24.prop3_proof_comparison_reading", "kk24.prop3_proof_increasing", "kk24.prop3_proof_negative_gap"],
     ),
-    *product(["gain"], [times_exp], ["kk24.many_low", "kk24.many_high"]),
+    *product(
+        ["gain"], [times_exp], ["kk24.many_low", "kk24.many_high", "kk24.many_high_exact", "kk24.many_high_within"]
+    ),
     ("entropy_ratio", doubled, "kk24.prop4_inflection_corrected"),
     ("weight", squared, "kk24.fig4_minimum"),
     ("gain", squared, "kk24.sharper_gamma"),
