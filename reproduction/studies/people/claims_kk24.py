@@ -69,7 +69,7 @@ add(
     "After 100 epochs focal loss is farther from people than scaled cross-entropy",
     "KK24 section 4, asked of people",
     r"After 100 epochs focal loss ($\gamma = 3$) as trained is farther from people (KL) than cross-entropy after a temperature fitted on labels. "
-    f"({_ON}; the small network.)",
+    f"({_ON}; the small network, AirBench CNN, its gradients clipped.)",
     lambda: judge_primary(LONG),
 )
 add(

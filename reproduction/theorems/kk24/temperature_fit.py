@@ -132,7 +132,7 @@ def fig2_error() -> Evidence:
     "kk24.fig2_error_corrected",
     "Two classes: the largest error slightly exceeds one thousandth, near gamma 0.43",
     "KK24 section 3.2, corrected",
-    r"The largest error is below $1.3\cdot10^{-3}$ for every $\gamma$ tried from 0.05 to 50; it is largest near $\gamma = 0.43$.",
+    r"With two classes the map differs from the closest temperature by less than $1.3\cdot10^{-3}$ for every $\gamma$ tried from 0.05 to 50, by most near $\gamma = 0.43$.",
     corrects="kk24.fig2_error",
 )
 def fig2_error_corrected() -> Evidence:

@@ -149,7 +149,7 @@ quoted(
     "Focal minimisers are overconfident only from four classes on, small gamma",
     "L25 section 1, for the minimiser of focal loss",
     r"For $\gamma \ge 0$ the minimiser of focal loss, its top probability compared with that of the truth, is overconfident only for $n \ge 4$ and $0 < \gamma < "
-    r"\gamma^*(\frac{1}{n-1})$, and there at some posteriors; for two and three classes never.",
+    rf"\gamma^*(\frac{{1}}{{n-1}})$, and there at some posteriors; for two and three classes never. ({gain.CRITICAL})",
     formal=formal(
         "equivalent",
         "kk24_prop5_gamma_star",
