@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import softmax
-from scipy.stats import t as student
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.metrics.intervals import Interval
 from reproduction.studies.people.measures import FLOOR, Network, fit_to_people
+from reproduction.studies.shared.two_way import interval_of_two
 from reproduction.studies.shared.votes import Votes
 
 LEVEL = 0.95
@@ -90,22 +90,15 @@ def _influence(logits: np.ndarray, targets: np.ndarray, beta: float) -> np.ndarr
 
 
 def two_way_interval(by_seed: np.ndarray, error: float) -> Interval:
-    """Student's t interval of a mean over seeds whose variance has a part from seeds and one from images.
+    """Interval of a mean over seeds whose variance has a part from seeds and one from images and raters.
 
-    Degrees of freedom by Satterthwaite (1946); those of the images are taken as infinite. What images and seeds do
-    together is in both parts, so that the interval is rather too wide.
+    As of every claim, see `interval_of_two`; the degrees of freedom of the images are taken as infinite. What images
+    and seeds do together is in both parts, so that the interval is rather too wide.
 
     Raises:
         ValueError: fewer than two seeds.
-
-    >>> found = two_way_interval(np.array([1.0, 2.0, 3.0]), 0.0)  # of no image error, the t interval over seeds
-    >>> round(found.low, 4), found.degrees
-    (-0.4841, 2.0)
     """
     if len(by_seed) < 2:
         raise ValueError(f"seeds must be at least two. Got {len(by_seed)}.")
-    mean, of_seeds = float(np.mean(by_seed)), float(np.var(by_seed, ddof=1) / len(by_seed))
-    total = of_seeds + error**2
-    degrees = float((len(by_seed) - 1) * (total / of_seeds) ** 2) if of_seeds else float("inf")
-    half = float(np.sqrt(total) * student.ppf((1 + LEVEL) / 2, degrees))
-    return Interval(mean, mean - half, mean + half, "t", LEVEL, degrees)
+    of_seeds = float(np.var(by_seed, ddof=1) / len(by_seed))
+    return interval_of_two(float(np.mean(by_seed)), (of_seeds, error**2), (len(by_seed) - 1, np.inf), LEVEL)

@@ -162,7 +162,8 @@ def _scaled_near_one(loss: str) -> pd.DataFrame:
     "'An optimal temperature close to 1 indicates that the model is innately calibrated and cannot be made "
     "significantly more calibrated by temperature scaling.' (What is significant the paper does not say; taken as the "
     "contrast with cross-entropy that the paragraph draws: in most rows of Table 1 where FLSD-53 has $T$ from 0.9 to "
-    "1.1, its ECE falls by less than cross-entropy's in the same row, in points and as a share of the ECE before.)",
+    "1.1, its ECE falls by less than cross-entropy's in the same row, in points and as a share of the ECE before. By "
+    "itself it still falls, m20.near_one_still_falls: this says nothing of 'cannot'.)",
 )
 def near_one_calibrated() -> Evidence:
     """ECE before and after, as printed beside those temperatures, and cross-entropy's in the same rows."""

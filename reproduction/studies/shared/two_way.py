@@ -74,11 +74,22 @@ def interval_over(values: Any, *, step: float = 0.0, level: float = 0.95) -> Int
     alone = t_interval_if_any(found[:, 0], step=step, level=level)
     if len(found) == 1 or not (common := _common_variance(found[:, 1:])) > 0:
         return alone
-    quantiles = scipy.stats.t.ppf((1 + level) / 2, (len(found) - 1, GROUPS - 1))
-    variances = np.array([alone.standard_error**2, common])
-    half, error = math.sqrt(quantiles**2 @ variances), math.sqrt(variances.sum())
-    degrees = _degrees(half / error, level, len(found) - 1)
-    return Interval(alone.estimate, alone.estimate - half, alone.estimate + half, "t", level, degrees)
+    return interval_of_two(alone.estimate, (alone.standard_error**2, common), (len(found) - 1, GROUPS - 1), level)
+
+
+def interval_of_two(
+    estimate: float, variances: tuple[float, float], degrees: tuple[float, float], level: float = 0.95
+) -> Interval:
+    """Of an estimate with a variance from seeds and one from images, each with the quantile of its own degrees.
+
+    >>> found = interval_of_two(2.0, (1 / 3, 0.0), (2, math.inf))  # nothing from images: the t interval over seeds
+    >>> round(found.low, 4), found.degrees
+    (-0.4841, 2.0)
+    """
+    quantiles = scipy.stats.t.ppf((1 + level) / 2, degrees)
+    half, error = math.sqrt(quantiles**2 @ np.array(variances)), math.sqrt(sum(variances))
+    found = _degrees(half / error, level, degrees) if error else degrees[0]
+    return Interval(estimate, estimate - half, estimate + half, "t", level, found)
 
 
 def _common_variance(left_out: np.ndarray) -> float:
@@ -89,16 +100,17 @@ def _common_variance(left_out: np.ndarray) -> float:
     return (GROUPS - 1) / GROUPS * float(pairs.sum())
 
 
-def _degrees(quantile: float, level: float, fewest: int) -> float:
+def _degrees(quantile: float, level: float, between: tuple[float, float]) -> float:
     """Those of Student's t with this quantile."""
 
     def beyond(degrees: float) -> float:
         return float(scipy.stats.t.ppf((1 + level) / 2, degrees)) - quantile
 
-    low, high = sorted((float(fewest), float(GROUPS - 1)))
+    low, high = sorted(map(float, between))
     if beyond(low) <= 0:  # but for rounding all is of one of them
         return low
-    return high if beyond(high) >= 0 else float(scipy.optimize.brentq(beyond, low, high))
+    end = min(high, 1e6)
+    return high if beyond(end) >= 0 else float(scipy.optimize.brentq(beyond, low, end))
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,9 @@ def test_an_interval_has_both_parts():
     seeds = np.array([1.0, 2.0, 3.0])
     alone, wide = two_way_interval(seeds, 0.0), two_way_interval(seeds, 1.0)
     assert wide.standard_error == pytest.approx(np.hypot(alone.standard_error, 1.0))
-    assert wide.degrees == pytest.approx(2 * ((1 / 3 + 1) / (1 / 3)) ** 2)
+    half = np.hypot(4.302653 / np.sqrt(3), 1.959964)  # Student's quantile of 2 degrees of freedom, and the normal one
+    assert wide.high - wide.low == pytest.approx(2 * half, abs=1e-5)
+    assert wide.high - wide.low > alone.high - alone.low
     assert two_way_interval(np.full(3, 2.0), 1.0).low == pytest.approx(2 - 1.959964, abs=1e-5)
     with pytest.raises(ValueError, match="seeds must be at least two"):
         two_way_interval(seeds[:1], 1.0)
