@@ -367,8 +367,8 @@ Proof.
 Qed.
 End Existence.
 
-(* at every truth, inside the simplex or on its boundary, there is a minimiser. Faithfulness: of what the theorems on minimisers
-   speak of: they are not vacuous anywhere. *)
+(* At every truth, inside the simplex or on its boundary, there is a minimiser.
+   Faithfulness: related: what the theorems on minimisers speak of, so that they are nowhere vacuous. *)
 Theorem l25_minimiser_exists_everywhere n gamma lambda p : 0 <= gamma -> 0 <= lambda -> simplex n p ->
   exists q, minimises n (fcl n gamma lambda) p q.
 Proof.

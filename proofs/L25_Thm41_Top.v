@@ -87,7 +87,8 @@ Ltac each_class := let I := fresh in intros [|[|[|[|[|[|[|[|[|[|?]]]]]]]]]] I; [
 Ltac slopes := each_class; unfold slope_at, truth, ten, focal_slope, Rpower; cbv beta iota; try lra; interval with (i_prec 60).
 Ltac inside := each_class; unfold ten; cbv beta iota; lra.
 
-(* 0.2 < 0.20015 lies between the two tops. There are minimisers to speak of. *)
+(* 0.20015 lies between the two tops, both above 0.2. There are minimisers to speak of.
+   Faithfulness: ours (l25.thm41_top), exact. *)
 Theorem l25_thm41_top :
   (forall lambda, 0 <= lambda -> exists q, minimises 10 (fcl 10 1 lambda) truth q) /\ predicted 10 truth 0 /\
   forall q r, minimises 10 (fcl 10 1 0) truth q -> minimises 10 (fcl 10 1 1) truth r ->
