@@ -231,9 +231,9 @@ safe = most_fallen.set_index("map of")["falls at most by (points)"] < 1e-9
 expect(list(safe) == [True, True, False, False, True, False], "'a factor that never falls is safe'")
 
 # %% [markdown]
-# A temperature below 1 and label smoothing have factors that rise. The factor of poly-1 falls from the start, as that of
-# a temperature above 1 does. Focal loss is between them: its factor falls, then rises. {cite:t}`shah26` describe the
-# same structure of its minimiser, which they found independently.
+# A temperature below 1 and label smoothing have factors that rise. The factor of poly-1 falls from the start, as that
+# of a temperature above 1 does. Focal loss is between them: its factor falls, then rises. {cite:t}`shah26` describe
+# the same structure of its minimiser, which they found independently.
 #
 # ## In practice
 #

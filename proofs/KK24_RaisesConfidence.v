@@ -130,7 +130,7 @@ Proof.
     apply (Rle_trans _ (h (1 - a))); [apply F; lra|apply G; lra].
 Qed.
 
-(* Faithfulness: ours (the ledger's kk24.raises_examples), a case: of temperature scaling, exactly T <= 1 raises confidence. *)
+(* Faithfulness: ours (the ledger's kk24.raises_examples), related: a case, of temperature scaling T <= 1 alone raises confidence. *)
 Theorem kk24_raises_temperature T : 0 < T -> raises_confidence (fun q => Rpower q (1 / T - 1)) <-> T <= 1.
 Proof.
   intros HT. set (h := fun q => Rpower q (1 / T - 1)).

@@ -20,7 +20,7 @@ Proof.
   rewrite (sum_changed n (fun _ => q j) i (q i) Hi), sum_const, E in S. lra.
 Qed.
 
-(* Faithfulness: ours (the ledger's kk24.many_high_exact), a part: where w(q) / q^beta does not fall from 1/n on, which for the
+(* Faithfulness: ours (the ledger's kk24.many_high_exact), related: where w(q) / q^beta does not fall from 1/n on, which for the
    focal map is so of n <= 1/q_e (not proved here), scaling with 1/beta bounds all predictions if it bounds those of n - 1
    tied classes and one below, and only then. *)
 Theorem kk24_upper_temperature_tied w n beta : (2 <= n)%nat -> 0 < beta -> (forall q, 0 < q < 1 -> 0 < w q) ->

@@ -168,7 +168,7 @@ def many_high() -> Evidence:
 
 @ours(
     "kk24.many_high_exact",
-    "Tied classes and one below decide the upper temperature of 13 classes",
+    "Tied classes and one below decide the upper temperature, to 13 classes",
     "KK24 section 3.3, open there",
     r"Let $\gamma > 0$ and $2 \le n \le 1/q_e$, where $e = q\,w'/w$ is least at $q_e$; every $n \le 13$ is. The smallest temperature $T$ that never gives the top "
     r"class more than the map does has $\frac1T = \inf\frac{\log w(m) - \log w(\varepsilon)}{\log m - \log\varepsilon}$ over $n - 1$ classes tied at $m$ and one at "
@@ -249,8 +249,8 @@ def many_high_within() -> Evidence:
     "For more classes tied ones and one more seem to decide exactly",
     "KK24 section 3.3, open there",
     r"Let $\gamma > 0$ and $n > 1/q_e$, where $e = q\,w'/w$ is least at $q_e$, and $T$ the smallest temperature that never gives the top class more than the map "
-    r"does. Distributions of $k - 1$ tied classes and one smaller or one larger, $k$ a whole neighbour of $1/q_e$, ask for every temperature below $T$. "
-    r"No others were found to ask for more: none with two levels of any sizes, none near the worst, none at random.",
+    r"does. It seems to be the one that distributions of $k - 1$ tied classes and one smaller or one larger ask for, $k$ a whole neighbour of $1/q_e$: "
+    r"no others were found to ask for more: none with two levels of any sizes, none near the worst, none at random.",
 )
 def many_high_search() -> Evidence:
     """The T of these suffices at every point tried; a T smaller by a millionth fails at one of them."""

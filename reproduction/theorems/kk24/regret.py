@@ -67,7 +67,7 @@ def regret_sharp() -> Evidence:
     "kk24.regret_calibration",
     "Little excess focal risk means little calibration error after the map",
     "KK24 Prop. 4, taken further",
-    r"Let $\eta(X)$ be the true probabilities, $q(X)$ a network's and $\varepsilon$ its expected focal loss minus the least one can have. Then "
+    rf"Let $\gamma > 0$, $\eta(X)$ be the true probabilities, $q(X)$ a network's and $\varepsilon$ its expected focal loss minus the least one can have. With {CONSTANT} "
     r"$\mathbb E\lVert\hat p(q(X)) - \eta(X)\rVert_1 \le \sqrt{8\varepsilon/c}$. After the map the true calibration error of the top class is at most "
     r"$\sqrt{2\varepsilon/c}$, and that of all classes together at most $\sqrt{8\varepsilon/c}$, as is what accuracy lacks of the best possible.",
     not_formalised=NOT_FORMALISED,

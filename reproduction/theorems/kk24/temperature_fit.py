@@ -273,7 +273,7 @@ def typical_temperature() -> Evidence:
     "The closest temperature depends on the number of classes",
     "KK24 section 4.1, for other numbers of classes",
     r"It depends on the number of classes: at $\gamma = 2$ and $3$ the closest temperature is 0.37 and 0.28 for two, 0.66 and 0.57 for ten, "
-    r"as many as CIFAR-10 has (over the whole simplex).",
+    r"as many as CIFAR-10 has (by the largest difference of a probability, over the whole simplex).",
 )
 def typical_temperature_classes() -> Evidence:
     """It is lower for two classes and higher for ten."""
