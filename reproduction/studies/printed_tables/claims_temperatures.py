@@ -163,7 +163,7 @@ def _scaled_near_one(loss: str) -> pd.DataFrame:
     "significantly more calibrated by temperature scaling.' (What is significant the paper does not say; taken as the "
     "contrast with cross-entropy that the paragraph draws: in most rows of Table 1 where FLSD-53 has $T$ from 0.9 to "
     "1.1, its ECE falls by less than cross-entropy's in the same row, in points and as a share of the ECE before. By "
-    "itself it still falls, m20.near_one_still_falls: this says nothing of 'cannot'.)",
+    "itself it still falls, m20.near_one_still_falls, so that the sentence as it stands is not judged.)",
 )
 def near_one_calibrated() -> Evidence:
     """ECE before and after, as printed beside those temperatures, and cross-entropy's in the same rows."""
