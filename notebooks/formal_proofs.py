@@ -147,10 +147,10 @@ columns_figure(columns, pairs, verdicts)
 formal_page.claim_table(claims)
 
 # %% [markdown]
-# Four of these statements are only related. Sympy or ball arithmetic proves {glue:text}`formal-not-formal:d` more claims
-# that were not formalised; the ledger says why for each. For most of them nobody has tried. Two on negative $\gamma$
-# need more lemmas: that the map is a bijection of the simplex (`kk24.prop4_negative`), and its temperature bounds
-# (`kk24.negative_bounds`).
+# Four of these statements are only related. Sympy or ball arithmetic proves {glue:text}`formal-not-formal:d` more
+# claims that were not formalised; the ledger says why for each. For most of them nobody has tried. Two on negative
+# $\gamma$ need more lemmas: that the map is a bijection of the simplex (`kk24.prop4_negative`), and its temperature
+# bounds (`kk24.negative_bounds`).
 #
 # ## Every theorem
 #
