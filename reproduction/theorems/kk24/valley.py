@@ -7,7 +7,7 @@ import sympy as sp
 from reproduction.ledger.evidence import Evidence, Step, derivation, step
 from reproduction.ledger.ledger import Rows
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas import binary_map, entropy_ratio
+from reproduction.theorems.lemmas import binary_map, entropy_ratio, gain
 
 ours = Rows("open_questions", "ours")
 q, g = symbols.q, symbols.g
@@ -27,6 +27,7 @@ LEAST = sp.Rational(-7, 100)
 def valley_slope() -> Evidence:
     """The implicit function of the stationary point; the slope is a mean of slopes of v in log q between two classes."""
     return derivation(
+        gain.of_loss_step(r"$w = -\frac{1}{L'} = \frac qg$", g),
         step(
             r"$\partial_\gamma\log w = v$ at $\gamma = 0$",
             (-sp.diff(sp.expand_log(sp.log(symbols.gain(q, g)), force=True), g).subs(g, 0), v),

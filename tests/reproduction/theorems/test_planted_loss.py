@@ -10,7 +10,7 @@ from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import ledger
 from reproduction.ledger.verdicts import records
 from reproduction.theorems import symbols
-from reproduction.theorems.lemmas import turning
+from reproduction.theorems.lemmas import regret, turning
 
 ANALYTIC = {Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONDITIONAL, Verdict.REFUTED}
 OF_THE_BINARY_MAP = [
@@ -66,6 +66,8 @@ IN_NUMBERS = [  # counterexamples by certificates.formulas, which test_one_formu
 ]
 WITHOUT_FOCAL_LOSS = [
     "kk24.helps_below_twice",
+    "kk24.raises_each_n",
+    "kk24.raises_every_n",
     "kk24.prop3_proof_discriminant",
     "kk24.prop5_sublemma",
     "m20.rhs_minimum",
@@ -91,7 +93,7 @@ PROVED = {c.id: c for c in ledger() if c.needs is None and Verdict(records()[c.i
 @pytest.fixture(autouse=True)
 def nothing_is_remembered():
     """Proofs that are kept for the process, neither from before a formula was planted nor for after."""
-    kept = (turning.turning_certificate, turning.falling_certificate)
+    kept = (turning.turning_certificate, turning.falling_certificate, regret.regret_steps)
     for each in kept:
         each.cache_clear()
     yield
