@@ -80,7 +80,10 @@ def _on_one_line(text: str) -> str:
 
 def compare(ids: Collection[str]) -> list[Difference]:
     """Where the claims of these ids, or what all claims rest on, are not as on record; proofs/ where it is there."""
-    before, now = on_record(), today()
+    return _differences(on_record(), today(), ids)
+
+
+def _differences(before: Texts, now: Texts, ids: Collection[str]) -> list[Difference]:
     others = {claim.id for claim in ledger()} - set(ids)
     found = []
     for subject in dict.fromkeys([*now, *before]):
@@ -101,7 +104,8 @@ def record(ids: Collection[str]) -> list[Difference]:
         FileNotFoundError: no checkout to write to.
     """
     require_checkout("recording statements")
-    changes, before, now = compare(ids), on_record(), today()
+    before, now = on_record(), today()
+    changes = _differences(before, now, ids)
     changed = {change.subject for change in changes}
     content = {subject: now[subject] if subject in changed else before.get(subject) for subject in now}
     kept = {subject: texts for subject, texts in content.items() if texts is not None}  # a new claim not asked for

@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
+from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.scores import nll, top_label
@@ -41,7 +42,6 @@ FITS = (
     Fit("focal-temperature", "adaptive-ece", "grid"),
     Fit("focal-temperature", "adaptive-ece", "line"),
 )
-_M20_TEMPERATURES = tuple(round(0.1 * i, 1) for i in range(1, 101))
 _FITTED: dict[tuple[Any, ...], tuple[Any, float]] = {}  # a page and the claims it shows ask for the same fits
 
 
@@ -94,7 +94,7 @@ def compare_scaling(results: Iterable[Result], scalings: Sequence[Fit] = FITS) -
 
 def m20_temperature(result: Result) -> float:
     """M20's optimal temperature, section 6: the least validation ECE (equal width), from 0.1 to 10 in steps of 0.1."""
-    return float(_fitted(result, "temperature", "ece", temperatures=_M20_TEMPERATURES)[0].temperature_)
+    return float(_fitted(result, "temperature", "ece", temperatures=M20_TEMPERATURES)[0].temperature_)
 
 
 def nll_temperature(result: Result, calibration_gamma: float) -> float:

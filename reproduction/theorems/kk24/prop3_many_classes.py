@@ -196,7 +196,7 @@ def many_high_exact() -> Evidence:
         step(
             r"beside a class at $b < \frac1n$ the top is at least $m_b = \frac{1-b}{n-1} > \frac1n$: the others, at most $M$ each, sum to $1 - b$",
             (sp.solve(sp.Eq((n - 1) * m, 1 - low), m)[0], (1 - low) / (n - 1)),
-            ((1 - low) / (n - 1) - 1 / n, (1 / n - low) / (n - 1) * 1),
+            ((1 - low) / (n - 1) - 1 / n, (1 / n - low) / (n - 1)),
         ),
         step(
             r"the mean of $e$ over $\log q$ from $b$ to $M$ is one of the mean to $m_b$ and of that from $m_b$ to $M$, with weights that sum to 1",
