@@ -172,7 +172,7 @@ def _underconfident(gamma: float) -> tuple[Measurement, Measurement]:
 add_reading(
     "kk24.proper_part_calibrated",
     "After the map, focal networks are calibrated on training data",
-    "KK24 sections 3.2 and 4.1",
+    "KK24 sections 2 and 3.2",
     rf"After the map with the $\gamma$ of training, training predictions are calibrated as those of cross-entropy "
     rf"are. (Taken as: a mean gap of at most half a point, our threshold. Of networks that have learnt every training sample: "
     rf"the map with a larger $\gamma$ passes, too, so that this one is not singled out. {SIZE}.)",

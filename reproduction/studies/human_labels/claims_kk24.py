@@ -78,7 +78,7 @@ add_reading(
     "the test data, due to the generalization gap.' (Of the second half; the first, on the training data, is not tested. Taken as: trained on to the "
     f"{THE_END}, as KK24 do ('Results were evaluated on the last epoch'), the mean top probability of a focal model is nearer to the share of raters who say "
     "that class than that of one of cross-entropy, and the model nearer to the raters in KL, which holds more than calibration; only the second was "
-    rf"written down before the runs, and of the Tree-LSTM when the other models had been seen; {SIZE}. For weights of least validation loss: kk24.raters_validated.)",
+    rf"written down before the runs, and of the Tree-LSTM when the other models had been seen; {SIZE}. The opposite, with weights of least validation loss: kk24.raters_validated.)",
     lambda: All(
         (
             *(size_of_gap(setting, END, -1, "printed") for setting in SETTINGS),

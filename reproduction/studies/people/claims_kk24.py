@@ -122,6 +122,6 @@ add(
     "Much of cross-entropy's KL from people comes from classes thought improbable",
     "KK24 section 4, asked of people",
     f"Of cross-entropy after a temperature fitted on labels, at least {EXPECTED['kl_rare']:.0%} of its KL from people, and at most "
-    f"{EXPECTED['l2_rare']:.0%} of its squared distance, comes from classes to which it gives less than 1 %. ({_EVERYWHERE}.)",
+    f"{EXPECTED['l2_rare']:.0%} of its squared distance, comes from classes to which it gives less than 1 %. ({_EVERYWHERE}; over seeds alone.)",
     lambda: All((*measure_rare("kl").parts, *measure_rare("l2").parts)),
 )

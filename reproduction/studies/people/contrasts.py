@@ -18,7 +18,7 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.people.errors import two_way_interval
 from reproduction.studies.people.measures import RECORD
 from reproduction.studies.people.plan import CE, EXPECTED, RATIO, RECORDS, UNSEEN, written_contrasts
-from reproduction.studies.shared.from_runs import say_sign
+from reproduction.studies.shared.from_runs import on_one_test_set, say_sign, signed_by_seed
 from reproduction.studies.shared.over_seeds import correct_together
 from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.written_contrasts import difference_by_seed, find_contrast
@@ -174,12 +174,11 @@ def rare_shares(record: str) -> pd.DataFrame:
 def measure_rare(distance: str) -> All:
     """The mean of these shares in each set of unseen runs, against the limit expected: kl from below, l2 from above."""
     limit, sign = EXPECTED[f"{distance}_rare"], {"kl": 1, "l2": -1}[distance]
-    said = f"{'at least' if sign > 0 else 'at most'} {limit:g}"
     parts = []
     for record in UNSEEN:
-        share = float(rare_shares(record)[distance].mean())
-        quantity = f"share of {distance} from classes below 1 % [{record}]"
-        parts.append(Measurement(quantity, said, share, holds=sign * (share - limit) >= 0, said="claimed"))
+        beyond = rare_shares(record)[distance].to_numpy() - limit
+        quantity = f"share of {distance} from classes below 1 %, minus {limit:g} [{record}]"
+        parts.append(on_one_test_set(signed_by_seed(quantity, say_sign(sign), beyond, sign, "claimed")))
     return All(tuple(parts))
 
 

@@ -230,12 +230,12 @@ ours(
 )
 
 
-@quoted(
+@reading(
     "kk24.temperature_below_one",
     "The closest temperature is below one and falls as gamma grows",
     "KK24 section 3.3, Fig. 6 left",
     r"'For all positive $\gamma$, the temperature is lower than one'; 'moreover, lower temperature, which means higher sharpness, "
-    r"corresponds to higher $\gamma$' (the closest one, three classes, logits in $(-5, 5)$, at $\gamma = 0.01$ and every tenth up to 10).",
+    r"corresponds to higher $\gamma$'. (Taken as: of the closest one, three classes, logits in $(-5, 5)$, at $\gamma = 0.01$ and every tenth up to 10.)",
 )
 def temperature_below_one() -> Evidence:
     """T at gamma = 0.01 and at those of the fit is below 1 and falls from each to the next."""
