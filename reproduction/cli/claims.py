@@ -10,6 +10,7 @@ focal claims kn24.lemma1 --formula "CE - gamma*H"   judged by a formula that our
 
 from __future__ import annotations
 
+import difflib
 import json
 import sys
 from pathlib import Path
@@ -110,6 +111,9 @@ def _checked(ids: list[str]) -> list[Check]:
                 click.echo(f"{check.id}: {before} -> {check.now.describe()}")
             if check.before and check.before.evidence != check.now.evidence:
                 click.echo(f"{check.id}: evidence {check.before.evidence} -> {check.now.evidence}")
+            for line in difflib.ndiff(check.before.words if check.before else (), check.now.words):
+                if line[0] in "+-":
+                    click.echo(f"{check.id}: words {line}")
     return found
 
 

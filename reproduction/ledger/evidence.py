@@ -470,12 +470,27 @@ def outline(evidence: Evidence) -> str:
         said = [f"points {evidence.points}", f"tolerance {evidence.tolerance:g}"]
     if isinstance(evidence, Certificate):
         said = [*evidence.functions, f"{evidence.low} to {evidence.high}"]
-    held = [getattr(evidence, one.name) for one in fields(evidence)]  # type: ignore[arg-type]  # each is a dataclass
-    parts = [part for value in held for part in (value if isinstance(value, tuple) else [value])]
-    kinds = [outline(part) if isinstance(part, Evidence) else type(part).__name__ for part in parts if _is_part(part)]
+    parts = [part for part in _held(evidence) if isinstance(part, _PARTS)]
+    kinds = [outline(part) if isinstance(part, Evidence) else type(part).__name__ for part in parts]
     said += [f"{count} {kind}" if count > 1 else kind for kind, count in Counter(kinds).items()]
     return type(evidence).__name__ + (f"({', '.join(said)})" if said else "")
 
 
-def _is_part(value: Any) -> bool:
-    return isinstance(value, Evidence | Step | Condition)
+def wording(evidence: Evidence | Step | Condition) -> list[str]:
+    """The words of its steps, quantities and remarks, '#' for each number but those of a step, which are typed."""
+    said = []
+    for part in _held(evidence):
+        if isinstance(part, _PARTS):
+            said += wording(part)
+        elif isinstance(part, str) and part:
+            said.append(part if isinstance(evidence, Step) else _NUMBER.sub("#", part))
+    return said
+
+
+_PARTS = (Evidence, Step, Condition)
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def _held(evidence: Any) -> list[Any]:
+    held = [getattr(evidence, one.name) for one in fields(evidence)]
+    return [part for value in held for part in (value if isinstance(value, tuple) else [value])]

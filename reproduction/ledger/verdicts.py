@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from focal_lib.atomic_write import write_whole
 from reproduction.checkout import require_checkout
-from reproduction.ledger.evidence import outline
+from reproduction.ledger.evidence import outline, wording
 from reproduction.ledger.formal import stale, statements
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import find, ledger
@@ -35,6 +35,7 @@ class Record(NamedTuple):
     instead: str = ""  # what holds instead, for the README, see Claim.instead
     formal: bool = False  # whether the kernel has checked it
     evidence: str = ""  # what it consists of, see `outline`
+    words: tuple[str, ...] = ()  # of its steps and remarks, see `wording`
 
     @property
     def in_full(self) -> str:
@@ -77,7 +78,13 @@ def records() -> dict[str, Record]:
     """Claim id -> what is on record of it."""
     found = json.loads(FILE.read_text())
     return {
-        id: Record(verdict, found["instead"].get(id, ""), id in found["formal"], found["evidence"].get(id, ""))
+        id: Record(
+            verdict,
+            found["instead"].get(id, ""),
+            id in found["formal"],
+            found["evidence"].get(id, ""),
+            tuple(found["words"].get(id, ())),
+        )
         for id, verdict in found["verdicts"].items()
     }
 
@@ -109,7 +116,8 @@ def _check(ids: list[str]) -> list[Check]:
     """The claims checked in this process, beside no record yet."""
     found = []
     for claim in map(find, ids):
-        now = Record(str(claim.without_kernel), claim.instead, claim.formally_proved, outline(claim.evidence))
+        said = outline(claim.evidence), tuple(wording(claim.evidence))
+        now = Record(str(claim.without_kernel), claim.instead, claim.formally_proved, *said)
         missing = getattr(claim.evidence, "lacks_runs", False)
         found.append(Check(claim.id, now, None, missing))
     return found
@@ -177,6 +185,7 @@ def record(checks: Iterable[Check], rewrite: Callable[[str, dict[str, str], dict
         "formal": [id for id, claim in now.items() if claim.formal],
         "instead": {id: claim.instead for id, claim in now.items() if claim.instead},
         "evidence": {id: claim.evidence for id, claim in now.items()},
+        "words": {id: claim.words for id, claim in now.items()},
     }
     page = root / "README.md"
     text = rewrite(page.read_text(), {id: claim.in_full for id, claim in now.items()}, content["instead"])

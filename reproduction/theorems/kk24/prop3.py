@@ -132,7 +132,7 @@ def prop3_proof_comparison_reading() -> Evidence:
     "kk24.prop3_proof_gap",
     "No constant bound of the derivative gives the comparison for every gamma",
     "KK24 App. A.3, on the step from a bound of f' to the comparison of derivatives",
-    r"No constant bound of $f'$ gives the comparison for every $\gamma$: at $s = 0$ the derivative of $(\gamma+1)^{s/2}$ is "
+    r"With $f = e^R$, $R = (\gamma+1)\,s - \operatorname{logit}\hat p$, $s = \operatorname{logit} q$, no constant bound of $f'$ gives the comparison for every $\gamma$: at $s = 0$ the derivative of $(\gamma+1)^{s/2}$ is "
     r"$\frac12\log(\gamma+1)$, below $\frac{\gamma+1}{2}$ for every $\gamma > 0$, and $f'$ exceeds $\frac12\log(\gamma+1)$ at $\gamma = 4$, $s = 2.7$.",
 )
 def prop3_proof_gap() -> Evidence:

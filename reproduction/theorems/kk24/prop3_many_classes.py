@@ -233,7 +233,7 @@ def many_high_within() -> Evidence:
         gain.of_loss_step(W_BY_GAIN, g),
         *elasticity.turning_steps(),
         step(
-            r"where $\frac{de}{dx} = \psi\,\Phi$ with $\Phi(x_e) = 0$ and $\psi\,\Phi' \le c$: $e - e(q_e) \le \frac c2(x-x_e)^2$",
+            r"where $\frac{de}{dx} = \psi\,\Phi$ with $\Phi(x_e) = 0$ and $\psi(x)\,\Phi'(t) \le c$ for $t$ between $x_e$ and $x$: $e - e(q_e) \le \frac c2(x-x_e)^2$",
             (sp.integrate(c * (y - turn), (y, turn, x)), c * (x - turn) ** 2 / 2),
         ),
         *elasticity.near_steps(MOST),

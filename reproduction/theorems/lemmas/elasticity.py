@@ -102,10 +102,10 @@ def far_steps() -> tuple[Step, ...]:
         ),
         Step(
             r"$\Phi(x_e) = 0$ gives $u(x_e)^2 < x_e\coth\frac{x_e}{2}$, and $u$ changes by at most $\frac{201}{200}$ to the nearest $\log k$, as $-B'/B < 1$: "
-            r"$\frac{2.2\,u}{x(1-e^{-x})} \le 2.2\,\big(\frac{201}{200}\big)^2\sqrt{\frac{201}{199\log200}}\,\frac{200}{199} < 1$",
+            r"$\frac{2.2\,u}{x(1-e^{-x})}\big(\frac{1+u(t)}{1+u}\big)^2 \le 2.2\,\big(\frac{201}{200}\big)^4\sqrt{\frac{201}{199\log200}}\,\frac{200}{199} < 1$",
             bool(
                 sp.Rational(11, 5)
-                * sp.Rational(201, 200) ** 2
+                * sp.Rational(201, 200) ** 4
                 * sp.Rational(200, 199)
                 * sp.sqrt(sp.Rational(201, 199) / sp.log(200))
                 < 1

@@ -14,10 +14,12 @@ from reproduction.ledger.evidence import (
     Derivation,
     Disproof,
     Search,
+    Step,
     Unchecked,
     outline,
     say_set,
     step,
+    wording,
 )
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.measurement import Measurement
@@ -153,3 +155,12 @@ def test_an_outline_says_what_is_asked_for_and_not_what_was_found():
     assert outline(Search("", 40, 0.1, 1e-9)) == "Search(points 40, tolerance 1e-09)"
     assert outline(replace(near, measured=5.0, quantity="x")) == outline(near) != outline(replace(near, tolerance=9.0))
     assert outline(Unchecked("lost")) == "Unchecked"
+
+
+def test_wording_is_all_that_is_said_and_of_numbers_only_those_of_steps():
+    near = Measurement("gap of 3 runs", "0.1", 2.0, 1.0, 0.5, remark="by 1e-3 -4 worse")
+    assert wording(All((near, Derivation((Step("$2x = 0$", 0),), remark="so 7")))) == [
+        *("gap of # runs", "#", "printed", "by # # worse"),
+        *("$2x = 0$", "so #"),
+    ]
+    assert wording(Unchecked("formula 2 is lost"))[0] == "formula # is lost"

@@ -8,7 +8,7 @@ from reproduction.ledger import ledger, tally, verdicts
 from reproduction.ledger.verdicts import Check, Record
 
 ALL = [Check(id, found, None) for id, found in verdicts.records().items()]
-EMPTY = json.dumps({"verdicts": {}, "formal": [], "instead": {}, "evidence": {}})
+EMPTY = json.dumps({"verdicts": {}, "formal": [], "instead": {}, "evidence": {}, "words": {}})
 
 
 @pytest.fixture
@@ -60,6 +60,7 @@ def test_what_counts_as_a_change():
     assert same._replace(now=before._replace(verdict="NUMERIC")).changed
     assert same._replace(now=before._replace(instead="up to 0.0013")).changed
     assert same._replace(now=before._replace(evidence="Derivation(1 Step)")).changed
+    assert same._replace(now=before._replace(words=("never above #",))).changed
     assert same._replace(before=None).changed
     unchecked = same._replace(now=Record("UNCHECKABLE HERE"))
     assert unchecked.changed
@@ -85,7 +86,7 @@ def test_a_refutation_that_is_formal_stays_one():
 
 def test_record_is_whole_json():
     content = json.loads(verdicts.FILE.read_text())
-    assert set(content) == {"verdicts", "formal", "instead", "evidence"}
+    assert set(content) == {"verdicts", "formal", "instead", "evidence", "words"}
     assert list(content["evidence"]) == list(content["verdicts"])
 
 

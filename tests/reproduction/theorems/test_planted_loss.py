@@ -66,6 +66,8 @@ IN_NUMBERS = [  # counterexamples by certificates.formulas, which test_one_formu
 ]
 WITHOUT_FOCAL_LOSS = [
     "kk24.helps_below_twice",
+    "kk24.ece_of_the_truth",
+    "kk24.only_temperature",
     "kk24.raises_each_n",
     "kk24.raises_every_n",
     "kk24.prop3_proof_discriminant",
