@@ -98,6 +98,7 @@ def _list(wanted: list[Claim]) -> None:
 def _checked(ids: list[str]) -> list[Check]:
     """The claims checked now, with a bar."""
     from reproduction.ledger import verdicts
+    from reproduction.ledger.verdicts import Record
 
     found = []
     with click.progressbar(length=len(ids), label="checking", file=sys.stderr) as bar:
@@ -106,12 +107,13 @@ def _checked(ids: list[str]) -> list[Check]:
             found.append(check)
     for check in found:
         if check.changed:
-            before = check.before.describe() if check.before else "not on record"
-            if before != check.now.describe():
-                click.echo(f"{check.id}: {before} -> {check.now.describe()}")
+            recorded = check.before.describe() if check.before else "not on record"
+            if recorded != check.now.describe():
+                click.echo(f"{check.id}: {recorded} -> {check.now.describe()}")
             if check.before and check.before.evidence != check.now.evidence:
                 click.echo(f"{check.id}: evidence {check.before.evidence} -> {check.now.evidence}")
-            for line in difflib.ndiff(check.before.words if check.before else (), check.now.words):
+            before = (check.before or Record("")).words.splitlines()
+            for line in difflib.ndiff(before, check.now.words.splitlines()):
                 if line[0] in "+-":
                     click.echo(f"{check.id}: words {line}")
     return found

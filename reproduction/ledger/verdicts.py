@@ -35,7 +35,7 @@ class Record(NamedTuple):
     instead: str = ""  # what holds instead, for the README, see Claim.instead
     formal: bool = False  # whether the kernel has checked it
     evidence: str = ""  # what it consists of, see `outline`
-    words: tuple[str, ...] = ()  # of its steps and remarks, see `wording`
+    words: str = ""  # of its steps and remarks, a line each, see `wording`
 
     @property
     def in_full(self) -> str:
@@ -83,7 +83,7 @@ def records() -> dict[str, Record]:
             found["instead"].get(id, ""),
             id in found["formal"],
             found["evidence"].get(id, ""),
-            tuple(found["words"].get(id, ())),
+            found["words"].get(id, ""),
         )
         for id, verdict in found["verdicts"].items()
     }
@@ -116,7 +116,7 @@ def _check(ids: list[str]) -> list[Check]:
     """The claims checked in this process, beside no record yet."""
     found = []
     for claim in map(find, ids):
-        said = outline(claim.evidence), tuple(wording(claim.evidence))
+        said = outline(claim.evidence), "\n".join(wording(claim.evidence))
         now = Record(str(claim.without_kernel), claim.instead, claim.formally_proved, *said)
         missing = getattr(claim.evidence, "lacks_runs", False)
         found.append(Check(claim.id, now, None, missing))

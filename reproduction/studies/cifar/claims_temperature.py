@@ -17,17 +17,16 @@ from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
 from reproduction.studies.shared.from_runs import (
-    BOOK_RUNS,
-    SIZE,
+    LONG,
+    LONG_SIZE,
     difference,
+    long_results,
     on_test_images,
     paired,
-    results,
     with_gamma,
 )
 from reproduction.studies.shared.printed_effects import PrintedEffect
-from reproduction.studies.shared.recorded import BOOK
-from reproduction.studies.shared.regimes import like_m20_or_l25, recorded_as
+from reproduction.studies.shared.regimes import like_m20_or_l25
 from reproduction.studies.shared.scalings import m20_temperature
 from reproduction.studies.shared.two_way import BySeed
 
@@ -35,7 +34,7 @@ CHAPTER = "gradient_factor"
 RECORDED = "cifar10-record"
 LOSSES = ("cross-entropy", "focal 1", "focal 2", "focal 3", "flsd-53")  # M20's on record
 add_paraphrased = Rows(CHAPTER, "paraphrased")
-add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS, regime=partial(recorded_as, "m20-tables", BOOK))
+add_reading = Rows(CHAPTER, "our reading", needs=f"results/{LONG}", regime=partial(like_m20_or_l25, "M20", LONG))
 add_ours = Rows(CHAPTER, "ours")
 
 
@@ -103,12 +102,12 @@ add_ours(
 )
 
 
-TAKEN = rf"$\gamma = 3$, by sign; {SIZE}"
+TAKEN = rf"$\gamma = 3$, by sign; {LONG_SIZE}"
 
 
 def _runs(gamma: float) -> list[Result]:
-    """The runs of the default grid with that gamma, in seed order."""
-    return with_gamma(results(), gamma)
+    """The long runs with that gamma, in seed order."""
+    return with_gamma(long_results(), gamma)
 
 
 def temperatures_by_ece(gamma: float) -> list[float]:
@@ -135,7 +134,7 @@ add_reading(
     f"model is much lower than for the cross-entropy or MMCE models before temperature scaling'. (Of cross-entropy; "
     f"MMCE was not run here. Taken as: lower, how much is not judged, {TAKEN}; the paper's are {M20_TABLE_6}.)",
     lambda: paired(
-        r"$|S_{99}|$, focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST, share of test samples)",
+        r"$|S_{99}|$, focal $\gamma = 3$ minus cross-entropy (CIFAR-10, share of test samples)",
         "negative",
         _share_above(3.0, False),
         _share_above(0.0, False),
@@ -150,7 +149,7 @@ add_reading(
     f"was not run here. Taken as: higher, how much is not judged, with the temperature of least validation ECE, equal "
     f"width, in steps of 0.1, {TAKEN}; the paper's are {M20_TABLE_6}.)",
     lambda: paired(
-        r"$|S_{99}|$ after temperature scaling by ECE (equal width), focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST)",
+        r"$|S_{99}|$ after temperature scaling by ECE (equal width), focal $\gamma = 3$ minus cross-entropy (CIFAR-10)",
         "positive",
         _share_above(3.0, True),
         _share_above(0.0, True),
@@ -161,7 +160,7 @@ add_reading(
 
 @add_reading(
     "m20.temperature_of_cross_entropy",
-    "Cross-entropy has the higher best temperature, on Fashion-MNIST",
+    "Cross-entropy has the higher best temperature than focal loss",
     "M20 section 6",
     "For focal loss 'the optimal temperatures are very close to 1'; 'by contrast, the optimal temperatures for' "
     "cross-entropy 'are significantly higher'. (Of the second part, taken as: higher, how much is not judged, by "

@@ -14,7 +14,7 @@ from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from focal_lib.metrics.scores import nll, top_label
 from focal_lib.theory.closest_temperature import closest_temperature
-from reproduction.engine.contrasts import Contrast, Setting
+from reproduction.engine.contrasts import Setting
 from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence, Unchecked
 from reproduction.ledger.ledger import PRINTED, Rows, claim
@@ -23,17 +23,18 @@ from reproduction.studies.printed_tables import kk24_table1
 from reproduction.studies.shared.from_runs import (
     BOOK_RUNS,
     COMPENSATION,
+    LONG,
+    LONG_SIZE,
     SIZE,
     classes,
     comparison,
     difference,
     focal_gammas,
     gaps,
+    long_results,
     on_test_images,
-    other_eces,
     over_seeds,
     paired,
-    results,
     signed_by_seed,
     temperatures,
     values_by_seed,
@@ -43,8 +44,8 @@ from reproduction.studies.shared.from_runs import (
 from reproduction.studies.shared.miscalibration import validation_temperatures
 from reproduction.studies.shared.over_seeds import say_over
 from reproduction.studies.shared.printed_effects import PrintedEffect
-from reproduction.studies.shared.recorded import BOOK, load_recorded, read_whole_seeds
-from reproduction.studies.shared.regimes import recorded_as
+from reproduction.studies.shared.recorded import BOOK, load_recorded
+from reproduction.studies.shared.regimes import like_kk24, recorded_as
 from reproduction.studies.shared.scalings import FITS, Fit, predict, temperature_by_gamma
 from reproduction.studies.shared.two_way import BySeed, mean_of
 
@@ -53,7 +54,9 @@ FTS = "focal_temperature_scaling"
 ECE = "adaptive-ece"
 PLAIN_BY_NLL, FOCAL_BY_NLL, PLAIN, FOCAL, ALONG_LINE = FITS[1:]
 LOSSES = ("cross-entropy", *(f"focal {gamma}" for gamma in (1, 2, 3, 5, 7)))  # of the book's grid
-SHORT, LONGER = "cifar10-record", "cifar10-long-fresh"  # networks that have not learnt every sample, that have
+SHORT = "cifar10-record"  # networks that have not learnt every sample
+LONG_LOSSES = {0.0: "cross-entropy", 3.0: "focal 3"}  # of the long runs
+TWO = rf"Here: cross-entropy and $\gamma = 3$, two of KK24's losses; {LONG_SIZE}"
 LOWER = PrintedEffect(-1, None, "negative")
 TABLE_1 = functools.partial(recorded_as, "kk24-table1", BOOK)
 add_quoted = Rows(CHAPTER, "quoted")
@@ -61,6 +64,7 @@ add_paraphrased = Rows(CHAPTER, "paraphrased", needs=BOOK_RUNS)
 add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS)
 add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 add_fts = Rows(FTS, "our reading", needs=BOOK_RUNS, regime=TABLE_1)
+add_long = Rows(FTS, "our reading", needs=f"results/{LONG}", regime=functools.partial(like_kk24, LONG))
 
 
 def _gap(gamma: float, column: str, split: str) -> np.ndarray:
@@ -92,7 +96,7 @@ def ce_overconfident() -> Evidence:
 
 
 @functools.cache
-def _of_test(gamma: float, what: str, scaling: Fit = FITS[0]) -> BySeed:
+def _of_test(gamma: float, what: str, scaling: Fit = FITS[0], name: str = BOOK) -> BySeed:
     """Mean confidence, accuracy, adaptive ECE or NLL of the runs of a gamma on test images, after a scaling."""
 
     def value(run: Result) -> float:
@@ -104,7 +108,7 @@ def _of_test(gamma: float, what: str, scaling: Fit = FITS[0]) -> BySeed:
             return adaptive_ece_of(confidence, correct)
         return float({"confidence": confidence, "accuracy": correct}[what].mean())
 
-    return on_test_images(with_gamma(results(), gamma), value)
+    return on_test_images(with_gamma(load_recorded(name), gamma), value)
 
 
 def _near_zero(gamma: float, column: str, within: float) -> Measurement:
@@ -180,22 +184,20 @@ add_reading(
 )
 
 
-@add_reading(
+@add_long(
     "kk24.focal_temperature_near_one",
     "The best temperature of focal loss is nearer one than cross-entropy's",
     "KK24 sections 2 and 4.1",
     rf"For focal loss 'the optimal temperature is frequently close to 1', that of cross-entropy 'often reported to be in the range of [1.5, 3]'. "
-    rf"(Taken as: that of focal loss, by validation log-loss, is nearer 1; neither how near nor the range is judged: the chapter on training has the temperatures. {SIZE}.)",
-    regime=TABLE_1,
+    rf"(Taken as: that of focal loss, by validation log-loss, is nearer 1; neither how near nor the range is judged: the chapter on training has the "
+    rf"temperatures. {TWO}.)",
+    chapter=CHAPTER,
 )
 def focal_temperature_near_one() -> Evidence:
     """abs(log T) of cross-entropy minus that of focal loss, paired by seed."""
-    base = np.abs(np.log(_temperature(0.0)))
-    parts = []
-    for g in focal_gammas(temperatures()):
-        quantity = rf"$|\log T|$, cross-entropy minus $\gamma = {g:g}$"
-        parts.append(paired(quantity, "> 0", base, np.abs(np.log(_temperature(g))), 1))
-    return All.of(*parts)
+    found = validation_temperatures(load_recorded(LONG))
+    base, focal = (np.abs(np.log(values_by_seed(found, "temperature", gamma=g))) for g in LONG_LOSSES)
+    return paired(r"$|\log T|$, cross-entropy minus $\gamma = 3$", "> 0", base, focal, 1)
 
 
 @add_ours(
@@ -224,7 +226,7 @@ def generalisation_compensation() -> Evidence:
 @functools.cache
 def _ratio_of_longer() -> str:
     """The ratio of networks on CIFAR-10, trained by M20's schedule."""
-    found = validation_temperatures(load_recorded(LONGER))
+    found = validation_temperatures(load_recorded(LONG))
     mapped, plain = (
         values_by_seed(found, column, gamma=g) for column, g in (("mapped_temperature", 3.0), ("temperature", 0.0))
     )
@@ -271,33 +273,40 @@ def gamma_trades_accuracy() -> Evidence:
     )
 
 
-@add_fts(
+@add_long(
     "kk24.table1_ece",
     "Focal temperature scaling improves the test ECE of every model",
     "KK24 Table 1, section 5.2",
     f"Focal temperature scaling improves the test ECE of every model over temperature scaling, both chosen by ECE. "
-    f"(ECE of equal mass, KK24's. {SIZE}.)",
+    f"(ECE of equal mass, KK24's. {TWO}.)",
 )
 def table1_ece() -> Evidence:
     """Adaptive ECE after focal minus after plain temperature scaling, paired by seed, for each loss."""
-    parts = []
-    for loss in LOSSES:
-        focal, plain = (Setting((loss,), method, ECE) for method in ("focal-temperature", "temperature"))
-        parts.append(difference(BOOK, ECE, focal, plain, LOWER))
-    return All.of(*parts)
+    pairs = zip(LONG_LOSSES.values(), _by_loss("adaptive_ece", FOCAL), _by_loss("adaptive_ece", PLAIN), strict=True)
+    return All.of(
+        *(
+            signed_by_seed(
+                f"adaptive ECE (equal mass) after focal minus after temperature scaling, {loss}",
+                "< 0",
+                ours - theirs,
+                -1,
+            )
+            for loss, ours, theirs in pairs
+        )
+    )
 
 
 def _by_loss(what: str, scaling: Fit) -> list[BySeed]:
-    """On test images after a scaling, for cross-entropy and every gamma."""
-    return [_of_test(g, what, scaling) for g in (0.0, *focal_gammas(comparison()))]
+    """On test images after a scaling, of the long runs."""
+    return [_of_test(gamma, what, scaling, LONG) for gamma in LONG_LOSSES]
 
 
-@add_fts(
+@add_long(
     "kk24.nll_kept",
     "Focal temperature scaling leaves the log-loss about the same",
     "KK24 section 5.2, section 6, Table 1",
     rf"Focal temperature scaling comes with 'log-loss being approximately the same', 'occasionally marginally losing'. "
-    rf"(Taken as: both chosen by log-loss, the test log-loss changes by at most 2 %, our threshold, on average over cross-entropy and $\gamma = 1$ to $7$. {SIZE}.)",
+    rf"(Taken as: both chosen by log-loss, the test log-loss changes by at most 2 %, our threshold, on average over losses. {TWO}.)",
 )
 def nll_kept() -> Evidence:
     """Mean relative change of the NLL over the losses of a seed, then over seeds."""
@@ -363,23 +372,20 @@ def _gain_of_criterion(quantity: str, column: str, chosen: Fit, other: Fit) -> M
     Of a gain the sign counts: one data set's size says nothing of another's.
     """
     ours, theirs = (mean_of(_by_loss(column, scaling)) for scaling in (chosen, other))
-    found = signed_by_seed(quantity, "< 0", (ours / theirs).map(lambda ratio: ratio - 1), -1)
-    first, second = (Setting(LOSSES, fit.method, fit.objective) for fit in (chosen, other))
-    asked = Contrast("", "", chosen.objective, first, second, -1)
-    return with_remark(found, other_eces(read_whole_seeds(BOOK), asked))
+    return signed_by_seed(quantity, "< 0", (ours / theirs).map(lambda ratio: ratio - 1), -1)
 
 
-@add_fts(
+@add_long(
     "kk24.choose_by_nll",
     "Choosing by validation log-loss gives a small, consistent gain in log-loss",
     "KK24 section 5.2, on the choice of criterion",
     f"Optimizing for log-loss on the validation set for the hyperparameter choice, 'for log-loss, the relative "
     f"improvement is rather minor but consistent'. (Taken as: a gain for each of the losses, as *consistent* asks, plain "
-    f"temperature scaling by log-loss against by ECE of equal mass. {SIZE}: the size, around 1 %, is that of other data.)",
+    f"temperature scaling by log-loss against by ECE of equal mass; how much is not judged. {TWO}.)",
 )
 def choose_by_nll() -> Evidence:
     """Relative change of each loss by itself."""
-    pairs = zip(LOSSES, *(_by_loss("nll", scaling) for scaling in (PLAIN_BY_NLL, PLAIN)), strict=True)
+    pairs = zip(LONG_LOSSES.values(), *(_by_loss("nll", scaling) for scaling in (PLAIN_BY_NLL, PLAIN)), strict=True)
     return All.of(
         *(
             signed_by_seed(f"relative change of NLL on test, {loss}", "< 0", (ours / theirs).map(lambda x: x - 1), -1)
@@ -388,31 +394,31 @@ def choose_by_nll() -> Evidence:
     )
 
 
-add_fts(
+add_long(
     "kk24.choose_by_ece",
     "Choosing by validation ECE gives a lower test ECE",
     "KK24 section 5.2",
     f"'When evaluating ECE, we could gain an extra 20 % relative improvement in average when optimizing for ECE on "
     f"the validation set for the hyperparameter choice.' (Taken as: a gain over choosing by log-loss, plain "
-    f"temperature scaling, mean over the losses; ECE of equal mass, KK24's. {SIZE}: the size is that of other data.)",
+    f"temperature scaling, mean over the losses; how much is not judged; ECE of equal mass, KK24's. {TWO}.)",
     lambda: _gain_of_criterion(
         "relative change of adaptive ECE (equal mass) on test", "adaptive_ece", PLAIN, PLAIN_BY_NLL
     ),
 )
 
 
-@add_fts(
+@add_long(
     "kk24.fig8_linear",
     "The best temperature is nearly linear in the calibration gamma",
     "KK24 Fig. 8, section 5.2",
     rf"The optimal temperature over the calibration $\gamma$ 'is close to linear for all trained models'. "
-    rf"(Taken as: by ECE of equal mass, $R^2 > 0.95$, our threshold, over $\gamma \le 1$, for the models whose temperature stays within the paper's grid there. {SIZE}.)",
+    rf"(Taken as: by ECE of equal mass, $R^2 > 0.95$, our threshold, over $\gamma \le 1$, for the models whose temperature stays within the paper's grid there. {TWO}.)",
 )
 def fig8_linear() -> Evidence:
     """R^2 of each loss, over seeds; a loss that reaches the end of the grid at some seed is left out, by name."""
     gammas = [g for g in PAPER_GAMMAS if g <= 1]
     found: dict[str, list[np.ndarray]] = {}
-    for result in results():
+    for result in long_results():
         found.setdefault(result.spec.label, []).append(temperature_by_gamma(result, gammas))
     at_end = [name for name, fits in found.items() if np.max(fits) >= PAPER_TEMPERATURES[-1]]
     parts = []
@@ -426,12 +432,12 @@ def fig8_linear() -> Evidence:
     return All.of(*parts)
 
 
-@add_fts(
+@add_long(
     "kk24.line_search",
     "A search along that line loses little ECE",
     "KK24 sections 5.2 and 6, left to future work",
     rf"'Instead of fitting hyperparameters over a 2-dimensional values grid, we could iterate' them 'only within the line' "
-    rf"'without much performance loss'. (Taken as: a loss of less than 0.1 points of the test ECE, equal mass, on average over losses. {SIZE}.)",
+    rf"'without much performance loss'. (Taken as: a loss of less than 0.1 points of the test ECE, equal mass, on average over losses. {TWO}.)",
 )
 def line_search() -> Evidence:
     """Test ECE along the line minus that of the whole grid, mean over the losses of a seed, then over seeds."""

@@ -14,29 +14,30 @@ from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.theory.gain import confidence_threshold
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
-from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import Rows, claim
+from reproduction.ledger.evidence import All, Evidence
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.pages.tables import in_words
 from reproduction.studies.epochs.while_training import describe_followed, follow, histories
 from reproduction.studies.shared.from_runs import (
     BOOK_RUNS,
+    LONG,
+    LONG_SIZE,
     M20_FIGURES,
-    OF_ONE_SEED,
     SIZE,
+    long_results,
     paired,
     results,
-    runs_if_trained,
     say_sign,
-    signed_if_any,
+    signed_by_seed,
     with_gamma,
     with_remark,
 )
 from reproduction.studies.shared.recorded import BOOK, load_recorded, read_planned
-from reproduction.studies.shared.regimes import recorded_as, trained_as
+from reproduction.studies.shared.regimes import like_m20_or_l25, trained_as
 
 CHAPTER = "miscalibration"
-LONGER, LARGER = "cifar10-long-fresh", "cifar10-resnet18"  # trained by M20's steps
+LARGER = "cifar10-resnet18"  # trained by M20's steps, not as long
 GAMMAS = (1.0, 2.0, 3.0)  # M20's
 SEEDS, SAMPLES, STEPS, RATE = 4, 500, 40, 0.01  # of the small networks whose first steps are followed
 HERE = (
@@ -45,7 +46,10 @@ HERE = (
 )
 AT = r"at the last step before the mean probability of the true class with cross-entropy passes $p_0$, $g(p_0, \gamma) = 1$"
 ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
-add_reading = Rows(CHAPTER, "our reading", needs=BOOK_RUNS, regime=functools.partial(recorded_as, M20_FIGURES, BOOK))
+ON_LONG = "(CIFAR-10, AirBench CNN)"
+NORM = r"norm of the last layer, focal $\gamma = 3$ minus cross-entropy"
+add_reading = Rows(CHAPTER, "our reading")
+add_long = Rows(CHAPTER, "our reading", needs=f"results/{LONG}", regime=functools.partial(like_m20_or_l25, "M20", LONG))
 add_ours = Rows(CHAPTER, "ours", needs=BOOK_RUNS)
 
 
@@ -65,52 +69,50 @@ def _elsewhere(name: str, epoch: int) -> str:
     return f"In {where}: {found.estimate:+.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
-@add_reading(
+@add_long(
     "m20.weight_norm_late",
     "At the end cross-entropy has the larger last-layer weights",
     "M20 section 4, Fig. 3 (h)",
     rf"At the end of training the last layer of the cross-entropy network has the larger weights. (Here: than that of "
-    rf"$\gamma = 3$; losses averaged, gradients not clipped; {SIZE}.)",
+    rf"$\gamma = 3$; {LONG_SIZE}.)",
 )
 def weight_norm_late() -> Evidence:
-    """Norm after the last epoch, cross-entropy minus gamma = 3, paired over seeds."""
-    quantity = f"norm of the last layer, cross-entropy minus focal, last epoch {ON}"
-    found = paired(quantity, "positive", followed(0.0, "weight_norm", -1), followed(3.0, "weight_norm", -1), 1)
-    return with_remark(found, ". ".join(_elsewhere(name, -1) for name in (LONGER, LARGER)))
+    """Paired over seeds."""
+    last = norms_ahead(long_results()).iloc[:, -1].to_numpy()
+    return with_remark(signed_by_seed(f"{NORM}, last epoch {ON_LONG}", "negative", last, -1), _elsewhere(LARGER, -1))
 
 
-@claim(
+@add_long(
     "m20.weight_norm_early",
-    short="Focal loss begins with larger weights, then the order reverses",
-    source="M20 section 4, Fig. 3 (h)",
-    statement="'The weight norms of the models trained with focal loss are initially higher than that for the model "
+    "Focal loss begins with larger weights, then the order reverses",
+    "M20 section 4, Fig. 3 (h)",
+    "'The weight norms of the models trained with focal loss are initially higher than that for the model "
     "trained using cross-entropy'; 'a complete reversal in the ordering of the weight norms occurs between epochs 150 "
-    "and 250'. (Where its grid has been trained, taken as: the norm of the last layer, each focal loss minus "
-    "cross-entropy, is positive after the first epoch and at epoch 150, negative at 250.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    "and 250'. (Taken as: the norm of the last layer, $\\gamma = 3$ minus cross-entropy, is positive at the first "
+    f"evaluated epoch and the last before the first drop, negative at the first after the second; {LONG_SIZE}.)",
 )
 def weight_norm_early() -> Evidence:
-    """It is about M20's networks and their 350 epochs: unchecked without those of the grid."""
-    runs = runs_if_trained(M20_FIGURES)
-    if not runs:
-        return Unchecked(
-            f"needs a ResNet-50 trained on CIFAR-10 for 350 epochs with M20's learning rates: `focal grid workflow/grids/{M20_FIGURES}.yaml`, "
-            f"after which this claim is checked ({OF_ONE_SEED}); what the norms are early in the book's own runs m20.weight_norm_fifth says"
+    """Paired over seeds, at three epochs."""
+    runs = long_results()
+    first, second = runs[0].spec.training.drops
+    ahead = norms_ahead(runs)
+    at = list(map(int, ahead))
+    epochs = (at[0], max(e for e in at if e <= first), min(e for e in at if e > second))
+    return All.of(
+        *(
+            signed_by_seed(f"{NORM}, epoch {epoch} {ON_LONG}", say_sign(sign), ahead[epoch].to_numpy(), sign)
+            for epoch, sign in zip(epochs, (1, 1, -1), strict=True)
         )
-    parts = []
-    for gamma in sorted({run.spec.gamma for run in runs if run.spec.is_focal} - {0.0}):
-        for epoch, sign in ((1, 1), (150, 1), (250, -1)):
-            ahead = norms_at(runs, gamma, epoch) - norms_at(runs, 0.0, epoch)
-            quantity = rf"norm of the last layer after epoch {epoch}, $\gamma = {gamma:g}$ minus cross-entropy"
-            parts.append(signed_if_any(quantity, say_sign(sign), ahead, sign))
-    return All.of(*parts)
+    )
 
 
-def norms_at(runs: Sequence[Result], gamma: float, epoch: int) -> np.ndarray:
-    """The norm of the last layer after an epoch, of the runs with a gamma, in seed order."""
-    frame = histories(with_gamma(runs, gamma), "train")
-    return frame[frame["epoch"] == epoch].sort_values("seed")["weight_norm"].to_numpy()
+def norms_ahead(runs: Sequence[Result]) -> pd.DataFrame:
+    """Norm of the last layer, gamma = 3 minus cross-entropy: a row a seed, a column an epoch."""
+    focal, base = (
+        histories(with_gamma(runs, gamma), "train").pivot(index="seed", columns="epoch", values="weight_norm")
+        for gamma in (3.0, 0.0)
+    )
+    return focal - base
 
 
 @add_ours(
@@ -127,20 +129,22 @@ def weight_norm_fifth() -> Evidence:
     found = paired(quantity, "positive", followed(0.0, "weight_norm", 0), followed(3.0, "weight_norm", 0), 1, "asked")
     confidence = f"mean confidence of the focal networks is {followed(3.0, 'confidence', 0).min():.2f} or more"
     past = f"There the {confidence}, past the threshold {confidence_threshold(3.0):.4f}"
-    return replace(found, remark=f"{past}. {_elsewhere(LONGER, 0)}")
+    return replace(found, remark=f"{past}. {_elsewhere(LONG, 0)}")
 
 
-@add_reading(
+@add_long(
     "m20.gradient_norms",
     "Gradient norms fall less rapidly with cross-entropy than with focal loss",
     "M20 section 4, Fig. 4 (b) to (d)",
     rf"As training progresses the gradient norms of cross-entropy 'decrease less rapidly than those for focal loss'. "
-    rf"(Taken as: the 0.9 quantile over training samples, from the fifth epoch to the last, $\gamma = 3$; {SIZE}.)",
+    rf"(Taken as: the 0.9 quantile over training samples, from the first evaluated epoch to the last, $\gamma = 3$; {LONG_SIZE}.)",
 )
 def gradient_norms() -> Evidence:
     """Log ratio, last over first evaluated epoch, of the 0.9 quantile over training samples."""
-    base, focal = (np.log(followed(g, "gradient_q90", -1) / followed(g, "gradient_q90", 0)) for g in (0.0, 3.0))
-    return paired(f"log of last over fifth epoch, cross-entropy minus focal {ON}", "positive", base, focal, 1)
+    base, focal = (
+        np.log(followed(g, "gradient_q90", -1, LONG) / followed(g, "gradient_q90", 0, LONG)) for g in (0.0, 3.0)
+    )
+    return paired(f"log of last over first epoch, cross-entropy minus focal {ON_LONG}", "positive", base, focal, 1)
 
 
 def specifications(seeds: int = SEEDS, samples: int = SAMPLES, rate: float = RATE) -> list[Spec]:
@@ -219,8 +223,6 @@ def _leads(name: str, column: str, sign: int, late: bool = False) -> Iterator[Me
     rf"'In the initial stages of training, when $p_{{i,y_i}} < p_0$ in general, $g(p_{{i,y_i}}, \gamma) > 1$ and the "
     rf"model gains confidence on its predictions faster than it would for cross-entropy.' (Taken as: a higher mean "
     rf"probability of the true class, {AT}, for each of $\gamma = 1, 2, 3$; {HERE}.)",
-    needs=None,
-    regime=None,  # of any training
 )
 def gains_faster() -> Evidence:
     """Means over training samples, paired over seeds."""
@@ -236,7 +238,6 @@ def gains_faster() -> Evidence:
     rf"as training progresses, we find that the ordering of the weight norms reverses.' (Taken as: a higher norm of "
     rf"the last layer {AT}, and a lower one at the end, for each of $\gamma = 1, 2, 3$; {HERE}. How long the lead "
     rf"lasts is not judged.)",
-    needs=None,
     regime=functools.partial(trained_as, M20_FIGURES, SAMPLES),
 )
 def weights_lead_then_trail() -> Evidence:

@@ -16,9 +16,8 @@ import pandas as pd
 
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval, t_interval_if_any
-from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Contrast, Setting
-from reproduction.engine.store import Logits, Result, load_runs
+from reproduction.engine.store import Logits, Result
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared import miscalibration
 from reproduction.studies.shared.miscalibration import eces_if_calibrated
@@ -47,8 +46,11 @@ from reproduction.studies.shared.written_contrasts import (
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
 BOOK_RUNS = f"results/{BOOK}"  # the runs of the book's grid
 M20_FIGURES = "m20-figures"  # the grid of M20's own networks, data and epochs
-OF_ONE_SEED = "that grid has one seed, of which no sign is decided: it is UNDECIDED until another is added"
 SIZE = "Fashion-MNIST, 2,000 training images, small CNN, 100 epochs"  # of the book's grid, for statements
+LONG = "cifar10-long-fresh"  # networks in the regime of M20's
+LONG_SIZE = (
+    "AirBench CNN, 45,000 images of CIFAR-10, M20's steps in 100 epochs, the learning rate drops after 43 and 71"
+)
 CIFAR_SIZE = "CIFAR-10, 4,000 training images, ResNet-8, 30 epochs"  # of the networks under shift, for statements
 
 
@@ -57,18 +59,9 @@ def results() -> tuple[Result, ...]:
     return load_recorded(BOOK)
 
 
-def runs_if_trained(grid: str) -> tuple[Result, ...]:
-    """The runs of workflow/grids/<grid>.yaml, where `focal run` keeps them; none where not all of them are there.
-
-    For a grid of a paper's size, of which the book records nothing: who trains it has its claims checked.
-
-    Raises:
-        RunDamaged, SeveralVersions: as `load_runs`.
-    """
-    try:
-        return tuple(load_runs(ROOT / "workflow" / "grids" / f"{grid}.yaml"))
-    except FileNotFoundError:  # RunMissing, or no checkout
-        return ()
+def long_results() -> tuple[Result, ...]:
+    """Networks of cross-entropy and gamma = 3, trained until they are as overconfident as M20's."""
+    return load_recorded(LONG)
 
 
 def with_gamma(runs: Iterable[Result], gamma: float) -> list[Result]:

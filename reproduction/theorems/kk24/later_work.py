@@ -16,9 +16,9 @@ from reproduction.theorems.lemmas import confidence, entropy_ratio, gain, weight
 ECE_RATE, ECE_SAMPLES = Fraction(9, 10), 5  # an example of kk24.ece_of_the_truth
 q = symbols.q
 
-claim_of_map = Rows("confidence", "our reading")
-claim_of_temperatures = Rows("focal_temperature_scaling", "our reading")
-claim_of_ece = Rows("miscalibration", "our reading")
+claim_of_map = Rows("confidence", "ours")
+claim_of_temperatures = Rows("focal_temperature_scaling", "ours")
+claim_of_ece = Rows("miscalibration", "ours")
 
 
 @claim_of_map(

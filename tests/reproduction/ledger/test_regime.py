@@ -86,7 +86,8 @@ def test_runs_on_a_papers_data_have_its_regime_too():
 
 
 @pytest.mark.parametrize(
-    ("id", "verdict"), [("m20.fig1_test_nll", Verdict.REPRODUCED), ("m20.table6_after", Verdict.NOT_REPRODUCED)]
+    ("id", "verdict"),
+    [("m20.fig2_after_perfect", Verdict.REPRODUCED), ("kk24.temperature_decreases", Verdict.NOT_REPRODUCED)],
 )
 def test_two_thousand_images_are_outside_whatever_they_show(id, verdict):
     found = find(id).check()

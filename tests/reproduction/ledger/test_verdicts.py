@@ -60,7 +60,7 @@ def test_what_counts_as_a_change():
     assert same._replace(now=before._replace(verdict="NUMERIC")).changed
     assert same._replace(now=before._replace(instead="up to 0.0013")).changed
     assert same._replace(now=before._replace(evidence="Derivation(1 Step)")).changed
-    assert same._replace(now=before._replace(words=("never above #",))).changed
+    assert same._replace(now=before._replace(words="never above #")).changed
     assert same._replace(before=None).changed
     unchecked = same._replace(now=Record("UNCHECKABLE HERE"))
     assert unchecked.changed

@@ -11,6 +11,7 @@ from reproduction.engine.spec import Spec
 from reproduction.ledger import Verdict, find
 from reproduction.studies.cifar import claims_focal_training as focal_training
 from reproduction.studies.epochs import claims_overfitting as overfitting
+from reproduction.studies.epochs import claims_regularisation as regularisation
 
 AS_PRINTED = {  # from the first evaluated epoch to the last, with cross-entropy
     "nll": (0.5, 1.3),
@@ -40,11 +41,12 @@ def made(gamma=0.0, changes=AS_PRINTED, right=5.0, wrong=5.0, train=9.0):
     for seed in range(4):
         wobble = 1 + 0.001 * seed
         rows = {name: np.array(values) * (1 if name == "error" else wobble) for name, values in changes.items()}
-        history = pd.concat([pd.DataFrame(rows | {"epoch": [5, 100], "split": s}) for s in ("train", "test")])
+        history = pd.concat([pd.DataFrame(rows | {"epoch": [44, 100], "split": s}) for s in ("train", "test")])
         top = np.array([right, right, wrong, wrong]) * wobble
         test = SimpleNamespace(logits=np.outer(top, [1.0, 0.0, 0.0]), labels=np.array([0, 0, 1, 2]))
         trained = SimpleNamespace(logits=np.outer([train * wobble] * 4, [1.0, 0.0, 0.0]), labels=np.zeros(4, int))
-        runs.append(Run(Spec(gamma=gamma, seed=seed), history, test, trained))
+        spec = Spec(gamma=gamma, seed=seed, recipe="m20-cifar", epochs=100)  # the rate drops after 43
+        runs.append(Run(spec, history, test, trained))
     return runs
 
 
@@ -61,9 +63,11 @@ FIGURES_1_AND_2 = [
 
 @pytest.mark.parametrize(("claim", "opposite"), FIGURES_1_AND_2)
 def test_figures_1_and_2(claim, opposite, monkeypatch):
-    monkeypatch.setattr(overfitting, "results", made)
+    for name in ("results", "long_results"):
+        monkeypatch.setattr(overfitting, name, made)
     assert claim().found.verdict == Verdict.REPRODUCED
-    monkeypatch.setattr(overfitting, "results", lambda: made(changes=AS_PRINTED | opposite))
+    for name in ("results", "long_results"):
+        monkeypatch.setattr(overfitting, name, lambda: made(changes=AS_PRINTED | opposite))
     assert claim().found.verdict == Verdict.NOT_REPRODUCED
 
 
@@ -72,15 +76,15 @@ FALLING = AS_PRINTED | {"nll": (0.5, 0.02), "nll_wrong": (2.0, 1.1)}  # as the t
 
 @pytest.mark.parametrize("opposite", [{"nll": (0.5, 0.6)}, {"nll_right": (0.02, 0.2)}, {"nll_wrong": (1.1, 2.0)}])
 def test_the_training_nll_falls(opposite, monkeypatch):
-    monkeypatch.setattr(overfitting, "results", lambda: made(changes=FALLING))
+    monkeypatch.setattr(overfitting, "long_results", lambda: made(changes=FALLING))
     assert find("m20.fig1_train_nll").check().found.verdict == Verdict.REPRODUCED
-    monkeypatch.setattr(overfitting, "results", lambda: made(changes=FALLING | opposite))
+    monkeypatch.setattr(overfitting, "long_results", lambda: made(changes=FALLING | opposite))
     assert find("m20.fig1_train_nll").check().found.verdict == Verdict.NOT_REPRODUCED
 
 
 def test_what_is_asked_of_one_test_set_is_said_to_be(monkeypatch):
     """All seeds have the same test images; training images each draws its own."""
-    monkeypatch.setattr(overfitting, "results", made)
+    monkeypatch.setattr(overfitting, "long_results", made)
     assert overfitting.change("", "nll", 1).over == "4 seeds alone, one test set"
     assert overfitting.change("", "nll", -1, "train").over == "4 seeds"
 
@@ -89,7 +93,7 @@ def test_a_change_ends_where_no_sample_is_left(monkeypatch):
     """Of the misclassified samples, of which a learnt training set has none, and the test set others."""
     histories = [pd.DataFrame({"epoch": [10, 5, 15], "split": "train", "nll_wrong": [1.1, 2.0, np.nan]})] * 2
     runs = [Run(Spec(seed=seed), h, None, None) for seed, h in enumerate(histories)]
-    monkeypatch.setattr(overfitting, "results", lambda: runs)
+    monkeypatch.setattr(overfitting, "long_results", lambda: runs)
     assert overfitting.change("", "nll_wrong", -1, "train", while_any=True).measured == pytest.approx(-0.9)
     for run in runs:
         run.history.loc[0, "nll_wrong"] = np.nan
@@ -132,7 +136,7 @@ MILDER = {"nll_wrong": (1.6, 3.0), "nll_right": (0.3, 0.09), "entropy_wrong": (1
 
 
 def with_focal(changes=AS_PRINTED | MILDER, **logits):
-    focal = [made(gamma, changes, **{"right": 4.0, "wrong": 3.0} | logits) for gamma in focal_training.GAMMAS]
+    focal = [made(gamma, changes, **{"right": 4.0, "wrong": 3.0} | logits) for gamma in (1.0, 3.0)]
     return lambda: [*made(), *(run for runs in focal for run in runs)]
 
 
@@ -143,20 +147,52 @@ def with_focal(changes=AS_PRINTED | MILDER, **logits):
         (find("m20.fig3_entropy_wrong").check, {"changes": AS_PRINTED | {"entropy_wrong": (0.9, 0.2)}}),
         (find("m20.fig3_entropy_wrong").check, {"changes": AS_PRINTED | {"entropy_wrong": (1.9, 0.2)}}),  # on average
         (find("m20.fig3_true_class_wrong").check, {"wrong": 6.0}),
+        (find("m20.fig3_confidence_kept").check, {"right": 3.0}),
         (focal_training.fig3_true_class_right, {"right": 6.0}),
         (focal_training.fig3_true_class_right, {"changes": AS_PRINTED | {"nll_right": (0.2, 0.01)}}),
     ],
 )
 def test_figure_3(claim, opposite, monkeypatch):
-    monkeypatch.setattr(focal_training, "results", with_focal())
+    monkeypatch.setattr(focal_training, "long_results", with_focal())
     assert claim().found.verdict == Verdict.REPRODUCED
-    monkeypatch.setattr(focal_training, "results", with_focal(**opposite))
+    monkeypatch.setattr(focal_training, "long_results", with_focal(**opposite))
+    assert claim().found.verdict == Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("claim", "opposite"),
+    [
+        (overfitting.fig1_training_error, {"error": (0.03, 0.02, 0.0)}),
+        (overfitting.fig1_training_error, {"error": (0.02, 0.03, 0.001)}),
+        (regularisation.weight_norm_early, {"norms": (-1, 1, -1)}),
+        (regularisation.weight_norm_early, {"norms": (1, -1, -1)}),
+        (regularisation.weight_norm_early, {"norms": (1, 1, 1)}),
+        (regularisation.weight_norm_late, {"norms": (1, 1, 1)}),
+    ],
+)
+def test_between_and_after_the_drops(claim, opposite, monkeypatch):
+    """Errors in both halves between the drops, and after; what focal loss leads by at first, before and after them."""
+
+    def course(error=(0.02, 0.03, 0.0), norms=(1, 1, -1)):
+        epochs = np.arange(4, 101, 4)
+        errors = np.select([epochs <= 43, epochs <= 57, epochs <= 71], [0.1, *error[:2]], error[2])
+        lead = np.select([epochs <= 4, epochs <= 71], norms[:2], norms[2])
+        for run in (*made(0.0), *made(3.0)):
+            wobble = 1 + 0.001 * run.spec.seed
+            row = {"epoch": epochs, "error": errors * wobble, "weight_norm": 9 + run.spec.gamma * lead * wobble}
+            yield replace(run, history=pd.DataFrame(row | {"split": "train"}))
+
+    for module in (overfitting, regularisation):
+        monkeypatch.setattr(module, "long_results", lambda: list(course()))
+    assert claim().found.verdict == Verdict.REPRODUCED
+    for module in (overfitting, regularisation):
+        monkeypatch.setattr(module, "long_results", lambda: list(course(**opposite)))
     assert claim().found.verdict == Verdict.NOT_REPRODUCED
 
 
 def test_a_loss_with_gamma_0_is_not_taken_for_cross_entropy(monkeypatch):
     others = [replace(run, spec=Spec(loss="mmce", lam=2, seed=run.spec.seed)) for run in made(right=1.0, wrong=1.0)]
-    monkeypatch.setattr(focal_training, "results", lambda: [*others, *with_focal()()])
+    monkeypatch.setattr(focal_training, "long_results", lambda: [*others, *with_focal()()])
     assert focal_training.fig3_true_class_right().found.verdict == Verdict.REPRODUCED
     monkeypatch.setattr(overfitting, "results", lambda: [*others, *made()])
     assert [run.spec.label for run in overfitting.cross_entropy_runs()] == ["cross-entropy"] * 4

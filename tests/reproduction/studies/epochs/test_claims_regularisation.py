@@ -63,7 +63,7 @@ def test_by_m20s_steps_cross_entropy_has_the_smaller_weights_early():
     """As m20.weight_norm_fifth says, of the first epoch that the longer runs keep."""
     norms = {}
     for gamma in (0.0, 3.0):
-        rows = [run.history.query("split == 'train'") for run in with_gamma(load_recorded(first_steps.LONGER), gamma)]
+        rows = [run.history.query("split == 'train'") for run in with_gamma(load_recorded(from_runs.LONG), gamma)]
         norms[gamma] = np.array([row.loc[row["epoch"].idxmin(), "weight_norm"] for row in rows])
     assert paired_t_interval(norms[0.0], norms[3.0]).high < 0
 
