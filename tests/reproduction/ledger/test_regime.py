@@ -1,6 +1,7 @@
 """OUT OF REGIME: what is measured on networks outside a claim's conditions says nothing of it."""
 
 import math
+import re
 
 import pytest
 
@@ -87,12 +88,12 @@ def test_runs_on_a_papers_data_have_its_regime_too():
 
 @pytest.mark.parametrize(
     ("id", "verdict"),
-    [("m20.fig2_after_perfect", Verdict.REPRODUCED), ("kk24.temperature_decreases", Verdict.NOT_REPRODUCED)],
+    [("m20.fig2_after_perfect", Verdict.REPRODUCED), ("l25.fcl_lower_here", Verdict.NOT_REPRODUCED)],
 )
-def test_two_thousand_images_are_outside_whatever_they_show(id, verdict):
+def test_few_images_are_outside_whatever_they_show(id, verdict):
     found = find(id).check()
     assert (found.verdict, found.found.verdict) == (Verdict.OUT_OF_REGIME, verdict)
-    assert found.conditions[0].describe().startswith("training samples: 2,000 here, at least 22,500")
+    assert re.match(r"training samples: [12],000 here, at least 22,500", found.conditions[0].describe())
 
 
 def test_a_hundred_epochs_are_in_m20s_regime():

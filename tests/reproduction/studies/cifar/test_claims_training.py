@@ -107,7 +107,7 @@ def test_on_cifar10_a_mapped_network_needs_more_than_cross_entropy():
     """As kk24.generalisation_compensation says."""
     logs = {}
     for gamma in (0.0, 3.0):
-        runs = with_gamma(load_recorded(training.LONGER), gamma)
+        runs = with_gamma(load_recorded(training.LONG), gamma)
         logs[gamma] = np.array([_log_temperature(run.validation, gamma) for run in runs])
     assert paired_t_interval(logs[3.0], logs[0.0]).low > 0
 

@@ -8,7 +8,7 @@ from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.theory import log_gain
 from reproduction.ledger import Verdict
 from reproduction.studies.epochs import claims_regularisation as first_steps
-from reproduction.studies.shared.from_runs import with_gamma
+from reproduction.studies.shared.from_runs import LONG, with_gamma
 from reproduction.studies.shared.recorded import load_recorded
 
 STEPS = np.arange(41)
@@ -63,7 +63,7 @@ def test_by_m20s_steps_cross_entropy_has_the_smaller_weights_early():
     """As m20.weight_norm_fifth says, of the first epoch that the longer runs keep."""
     norms = {}
     for gamma in (0.0, 3.0):
-        rows = [run.history.query("split == 'train'") for run in with_gamma(load_recorded(from_runs.LONG), gamma)]
+        rows = [run.history.query("split == 'train'") for run in with_gamma(load_recorded(LONG), gamma)]
         norms[gamma] = np.array([row.loc[row["epoch"].idxmin(), "weight_norm"] for row in rows])
     assert paired_t_interval(norms[0.0], norms[3.0]).high < 0
 
