@@ -85,7 +85,7 @@ add_reading(
     "m20.cifar10_before",
     "Focal loss is better calibrated than cross-entropy as trained, on CIFAR-10",
     SECTIONS,
-    BEFORE + SIZE,
+    f"{BEFORE}{SIZE} Trained for long: m20.cifar10_before_long.",
     lambda: before(),
     regime=partial(like_m20_or_l25, "M20", RUNS),
 )

@@ -89,7 +89,8 @@ add_ours(
     "Linear model: with few samples the directions can differ",
     "M20 App. G, Fig. 6 (b), (c), with fewer samples",
     rf"With {SAMPLES[0]} samples, 10 % of their labels flipped, and clusters of spread 1 the weight vectors of cross-entropy and focal loss, "
-    rf"$\gamma = 1$, at the exact minimum are more than 2 degrees apart in one of {DRAWS} draws or more.",
+    rf"$\gamma = 1$, at the exact minimum can be more than 2 degrees apart: they are in at least one of our {DRAWS} draws. (How often is not "
+    r"judged.)",
     lambda: _angle("above 2", _column("angle", GAMMA, samples=SAMPLES[0], spread=1.0), apart=True),
 )
 

@@ -25,7 +25,7 @@ quoted(
     r"'Reducing Over-/Underconfidence': of a classifier trained by minimizing FCL a relation holds 'for any' input, whose formula is "
     r"lost from our copy.",
     lambda: Unchecked(
-        "our copy has lost the formulas of the theorem and of the definition it rests on; l25.thm41_top says what is false of "
+        "our copy has lost the formula of the theorem, and of the definition it rests on all but its words; l25.thm41_top says what is false of "
         "the top probability, l25.thm41_norm what is true"
     ),
     in_readme=True,
