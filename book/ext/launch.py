@@ -1,4 +1,4 @@
-"""Sphinx: buttons that open a page's notebook in Binder or Colab, in a book that is built for a repository on GitHub.
+"""Sphinx: of a book that GitHub builds, buttons to Binder and Colab, and a menu of the versions that are published.
 
     python -m book.ext.launch notebooks owner/name v1.0
 
@@ -16,7 +16,6 @@ from nbformat.v4 import new_code_cell
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-BRANCH = "launch"  # the project with its notebooks as .ipynb, which pages.yml makes
 FIRST = """\
 # On Colab: the project at {ref}, and its packages. Elsewhere they are there.
 import sys
@@ -36,14 +35,19 @@ def write_notebooks(folder: Path, repository: str, ref: str) -> None:
 
 
 def _add_buttons(app: Sphinx, config: Config) -> None:
-    """Of the theme; GitHub's own builds say for which repository they are."""
+    """Of the theme; GitHub's own builds say for which repository and version they are."""
     if repository := os.environ.get("GITHUB_REPOSITORY"):
+        owner, name = repository.split("/")
+        version = os.environ.get("BOOK_VERSION", "latest")
         buttons = {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"}
         config.html_theme_options |= {
             "repository_url": f"https://github.com/{repository}",
-            "repository_branch": BRANCH,
+            "repository_branch": f"launch-{version}",  # with its notebooks as .ipynb, which pages.yml makes
             "path_to_docs": "",
             "launch_buttons": {"notebook_interface": "jupyterlab", **buttons},
+            "switcher": {"json_url": f"https://{owner}.github.io/{name}/versions.json", "version_match": version},
+            "check_switcher": False,  # no network is needed to build
+            "article_header_start": ["toggle-primary-sidebar.html", "version-switcher.html"],
         }
 
 
