@@ -35,20 +35,24 @@ def write_notebooks(folder: Path, repository: str, ref: str) -> None:
 
 
 def _add_buttons(app: Sphinx, config: Config) -> None:
-    """Of the theme; GitHub's own builds say for which repository and version they are."""
-    if repository := os.environ.get("GITHUB_REPOSITORY"):
+    """Of the theme; GitHub's own builds say for which repository, pages.yml also of which version."""
+    repository, version = os.environ.get("GITHUB_REPOSITORY"), os.environ.get("BOOK_VERSION")
+    if not repository:
+        return
+    buttons = {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"}
+    config.html_theme_options |= {
+        "repository_url": f"https://github.com/{repository}",
+        "repository_branch": f"launch-{version or 'latest'}",  # with its notebooks as .ipynb, which pages.yml makes
+        "path_to_docs": "",
+        "launch_buttons": {"notebook_interface": "jupyterlab", **buttons},
+    }
+    if version:
         owner, name = repository.split("/")
-        version = os.environ.get("BOOK_VERSION", "latest")
-        buttons = {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"}
-        config.html_theme_options |= {
-            "repository_url": f"https://github.com/{repository}",
-            "repository_branch": f"launch-{version}",  # with its notebooks as .ipynb, which pages.yml makes
-            "path_to_docs": "",
-            "launch_buttons": {"notebook_interface": "jupyterlab", **buttons},
-            "switcher": {"json_url": f"https://{owner}.github.io/{name}/versions.json", "version_match": version},
-            "check_switcher": False,  # no network is needed to build
-            "article_header_start": ["toggle-primary-sidebar.html", "version-switcher.html"],
-        }
+        config.html_theme_options.update(
+            switcher={"json_url": f"https://{owner}.github.io/{name}/versions.json", "version_match": version},
+            check_switcher=False,  # building needs no network
+            article_header_start=["toggle-primary-sidebar.html", "version-switcher.html"],
+        )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

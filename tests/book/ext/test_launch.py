@@ -39,10 +39,10 @@ def test_the_first_cell_fetches_on_colab_alone(colab, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repository", ["owner/name", ""])
-def test_a_book_of_a_repository_has_buttons_and_versions(repository, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("repository", "version"), [("owner/name", "1.0.0"), ("owner/name", ""), ("", "")])
+def test_a_book_of_a_repository_has_buttons_and_versions(repository, version, tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_REPOSITORY", repository)
-    monkeypatch.setenv("BOOK_VERSION", "1.0.0")
+    monkeypatch.setenv("BOOK_VERSION", version)
     extensions = ["myst_nb", "jupyter_book", "sphinx_external_toc", "sphinx_book_theme", "book.ext.launch"]
     config = {"extensions": extensions}
     sphinx = {"config": config, "local_extensions": {"book.ext.launch": str(ROOT)}}
@@ -53,9 +53,10 @@ def test_a_book_of_a_repository_has_buttons_and_versions(repository, tmp_path, m
     jupytext.write(jupytext.reads("# %% [markdown]\n# # A page\n", "py:percent"), tmp_path / "notebooks" / "page.ipynb")
     subprocess.run([Path(sys.executable).with_name("jupyter-book"), "build", tmp_path, "-q"], check=True)
     page = (tmp_path / "_build" / "html" / "notebooks" / "page.html").read_text()
-    path = "launch-1.0.0?urlpath=lab/tree/notebooks/page.ipynb"
+    branch = f"launch-{version or 'latest'}"
+    path = f"{branch}?urlpath=lab/tree/notebooks/page.ipynb"
     assert (f"https://mybinder.org/v2/gh/owner/name/{path}" in page) == bool(repository)
-    colab = "https://colab.research.google.com/github/owner/name/blob/launch-1.0.0/notebooks/page.ipynb"
+    colab = f"https://colab.research.google.com/github/owner/name/blob/{branch}/notebooks/page.ipynb"
     assert (colab in page) == bool(repository)
-    assert ("https://owner.github.io/name/versions.json" in page) == bool(repository)
-    assert ('class="version-switcher__container' in page) == bool(repository)
+    assert ("https://owner.github.io/name/versions.json" in page) == bool(version)
+    assert ('class="version-switcher__container' in page) == bool(version)
