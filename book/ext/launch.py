@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import jupytext
 from nbformat.v4 import new_code_cell
@@ -40,7 +41,7 @@ def _add_buttons(app: Sphinx, config: Config) -> None:
     if not repository:
         return
     buttons = {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"}
-    config.html_theme_options |= {
+    options: dict[str, Any] = {
         "repository_url": f"https://github.com/{repository}",
         "repository_branch": f"launch-{version or 'latest'}",  # with its notebooks as .ipynb, which pages.yml makes
         "path_to_docs": "",
@@ -48,11 +49,12 @@ def _add_buttons(app: Sphinx, config: Config) -> None:
     }
     if version:
         owner, name = repository.split("/")
-        config.html_theme_options.update(
-            switcher={"json_url": f"https://{owner}.github.io/{name}/versions.json", "version_match": version},
-            check_switcher=False,  # building needs no network
-            article_header_start=["toggle-primary-sidebar.html", "version-switcher.html"],
-        )
+        options |= {
+            "switcher": {"json_url": f"https://{owner}.github.io/{name}/versions.json", "version_match": version},
+            "check_switcher": False,  # building needs no network
+            "article_header_start": ["toggle-primary-sidebar.html", "version-switcher.html"],
+        }
+    config.html_theme_options |= options
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
