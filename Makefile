@@ -70,7 +70,7 @@ lint: $(READY) ## format, rules, types, the floors of focal_lib, what is not Pyt
 proofs: ## compile the Coq proofs, check them again with coqchk, list the axioms that each file rests on
 	@$(PYTHON) workflow/proofs.py
 
-article: $(READY) ## the article of four pages on what reproduced and what did not, printed by Chromium
+article: $(READY) ## the article on what reproduced and what did not, five pages, printed by Chromium
 	@$(BIN)/python -m workflow.article
 
 SPEED := results/speed
