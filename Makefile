@@ -34,7 +34,7 @@ LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy
         { floors=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$floors"; false; }; } && \
         for hook in citation container workflows; do $(BIN)/pre-commit run --all-files $$hook || exit; done
 
-.PHONY: book pdf test browser lint bench proofs article sbom unlock clean help
+.PHONY: book pdf test browser lint bench proofs article sbom dist unlock clean help
 .DEFAULT_GOAL := help
 
 book: $(READY) ## build the book
@@ -70,7 +70,7 @@ lint: $(READY) ## format, rules, types, the floors of focal_lib, what is not Pyt
 proofs: ## compile the Coq proofs, check them again with coqchk, list the axioms that each file rests on
 	@$(PYTHON) workflow/proofs.py
 
-article: $(READY) ## the article of four pages on what reproduced and what did not, printed by Chromium
+article: $(READY) ## the article on what reproduced and what did not, five pages, printed by Chromium
 	@$(BIN)/python -m workflow.article
 
 SPEED := results/speed
@@ -89,6 +89,10 @@ $(VENV)/ready-bench: $(READY) benchmarks/requirements.lock
 sbom: ## what requirements.lock installs as a CycloneDX bill of materials, _build/sbom.json
 	@mkdir -p _build && $(PYTHON) -m venv _build/cyclonedx && _build/cyclonedx/bin/pip install -qq cyclonedx-bom==7.5.0
 	@_build/cyclonedx/bin/cyclonedx-py requirements requirements.lock --output-reproducible -o _build/sbom.json
+
+dist: ## the wheel and the source distribution, dist/, as PyPI wants them
+	@rm -rf dist && mkdir -p _build && $(PYTHON) -m venv _build/packaging && _build/packaging/bin/pip install -qq build==1.6.1 twine==7.0.0
+	@_build/packaging/bin/python -m build && _build/packaging/bin/twine check --strict dist/*
 
 unlock: $(READY) ## after a build that was killed with -9: Snakemake's lock goes (not while another build runs)
 	@$(SNAKEMAKE) --unlock book

@@ -46,6 +46,8 @@ from reproduction.studies.landscape.plan import (
     cause_contrasts,
     eigenvalue_contrasts,
 )
+from reproduction.studies.law.judged import CELL, below_twice, over_cells, read_law, sign_predicted
+from reproduction.studies.law.plan import EXPECTED
 from reproduction.studies.localisation import contrasts
 from reproduction.studies.localisation.plan import ONE, SEVERAL
 from reproduction.studies.ood.contrasts import evaluate_by_unknown
@@ -57,7 +59,7 @@ from reproduction.studies.ood.plan import (
     FRESH_DIGITS,
     RECORDED_DIGITS,
 )
-from reproduction.studies.people.contrasts import evaluate
+from reproduction.studies.people.contrasts import evaluate, measure_ratio
 from reproduction.studies.people.plan import UNSEEN
 from reproduction.studies.shared.experiments import list_experiments
 from reproduction.studies.shared.over_seeds import format_as_kk24
@@ -80,12 +82,12 @@ from workflow.chromium import count_pages, print_pdf
 
 HOME = ROOT / "article"
 OUT = ROOT / "_build" / "article"
-PAGES = 4
+PAGES = 5
 MAIN = "cifar10-record"  # the recorded runs of Table 4
 REFERENCES = ROOT / "book" / "references.bib"
 _MATHJAX = Path(str(files("sphinx-mathjax-offline"))) / "static" / "mathjax" / "tex-chtml.js"  # as in the book
 _MATH = re.compile(r"\$[^$]+\$")  # a bar in it would end a table's cell
-CITED = ("kk24", "m20", "kn24", "l25", "guo17", "lin17")
+CITED = ("kk24", "m20", "kn24", "l25", "guo17", "lin17", "peterson19")
 
 
 def article_text() -> str:
@@ -129,6 +131,8 @@ def _content() -> dict[str, Any]:
         "gain": _gain(),
         "larger": _larger(),
         "longer": _longer(),
+        "law": _law(),
+        "people": _people(),
         "contrasts": _contrasts(),
         "commit": commit(),
         **_grids(),
@@ -207,6 +211,20 @@ def _longer() -> dict[str, Any]:
     row = evaluate_contrasts(read_table(FRESH), [primary_contrast(FRESH, "M20 Tables 1 and 7")[0]]).iloc[0]
     epochs = read_planned(FRESH)[0].training.epochs
     return {"epochs": epochs, "seeds": int(row["seeds"])} | {name: row[name] for name in ("difference", "low", "high")}
+
+
+def _law() -> dict[str, Any]:
+    """How often the rule, and what is predicted by it, is right, in per cent: means over kinds of networks."""
+    runs = read_law()
+    shares = {"half": over_cells(runs, below_twice).estimate, "sign": over_cells(runs, sign_predicted).estimate}
+    found = {name: f"{100 * share:.0f}" for name, share in (shares | {"wanted": EXPECTED["half"]}).items()}
+    return found | {"runs": len(runs), "kinds": len(runs[CELL].drop_duplicates())}
+
+
+def _people() -> dict[str, str]:
+    """The temperature that suits people over that for labels, of cross-entropy: least and largest of the sets."""
+    ratios = [interval.estimate for record in UNSEEN if (interval := measure_ratio(record).interval)]
+    return {"low": f"{min(ratios):.2f}", "high": f"{max(ratios):.2f}"}
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Sphinx: buttons that open a page's notebook in Binder or Colab, in a book that is built for a repository on GitHub.
+"""Sphinx: of a book that GitHub builds, buttons to Binder and Colab, and a menu of the versions that are published.
 
     python -m book.ext.launch notebooks owner/name v1.0
 
@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import jupytext
 from nbformat.v4 import new_code_cell
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-BRANCH = "launch"  # the project with its notebooks as .ipynb, which pages.yml makes
 FIRST = """\
 # On Colab: the project at {ref}, and its packages. Elsewhere they are there.
 import sys
@@ -36,15 +36,25 @@ def write_notebooks(folder: Path, repository: str, ref: str) -> None:
 
 
 def _add_buttons(app: Sphinx, config: Config) -> None:
-    """Of the theme; GitHub's own builds say for which repository they are."""
-    if repository := os.environ.get("GITHUB_REPOSITORY"):
-        buttons = {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"}
-        config.html_theme_options |= {
-            "repository_url": f"https://github.com/{repository}",
-            "repository_branch": BRANCH,
-            "path_to_docs": "",
-            "launch_buttons": {"notebook_interface": "jupyterlab", **buttons},
+    """Of the theme; GitHub's own builds say for which repository, pages.yml also of which version."""
+    repository, version = os.environ.get("GITHUB_REPOSITORY"), os.environ.get("BOOK_VERSION")
+    if not repository:
+        return
+    buttons = {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"}
+    options: dict[str, Any] = {
+        "repository_url": f"https://github.com/{repository}",
+        "repository_branch": f"launch-{version or 'latest'}",  # with its notebooks as .ipynb, which pages.yml makes
+        "path_to_docs": "",
+        "launch_buttons": {"notebook_interface": "jupyterlab", **buttons},
+    }
+    if version:
+        owner, name = repository.split("/")
+        options |= {
+            "switcher": {"json_url": f"https://{owner}.github.io/{name}/versions.json", "version_match": version},
+            "check_switcher": False,  # building needs no network
+            "article_header_start": ["toggle-primary-sidebar.html", "version-switcher.html"],
         }
+    config.html_theme_options |= options
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -44,8 +44,8 @@ CARDS = "% cards"  # a line of the landing page where they come
 
 def stage(notebooks: Path, target: Path) -> None:
     """Make `target` hold the configuration, book/**, notebooks/*.ipynb and what pages show whole, and nothing else."""
-    for page in sorted(Path("book").glob("*.md")):
-        check_expected(page.read_text(), recorded())
+    for path in sorted(Path("book").glob("*.md")):
+        check_expected(path.read_text(), recorded())
     executed = {p.stem: p for p in notebooks.glob("[!.]*.ipynb") if ".failed" not in p.name}
     wanted: dict[Path, Path | bytes] = {p: p for p in (Path("_config.yml"), Path("_toc.yml"), *SHOWN_WHOLE)}
     wanted |= {p: p for p in Path("book").rglob("*") if p.is_file() and p.parts[1] != "ext"}

@@ -5,6 +5,7 @@ focal claims prop5              those with that in their id or statement
 focal claims kk24.prop5         one of them, checked now, with its evidence
 focal claims kk24.prop5 --json  the same as data; without an id, the whole ledger
 focal claims --verify           everything compared with the record, then checked anew
+focal claims --rubric rubric.json   what the papers claim, for graders of reproductions
 focal claims kn24.lemma1 --formula "CE - gamma*H"   judged by a formula that our copy of the paper has lost
 """
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 @click.option("--statements", is_flag=True, help="Of --verify and --record: statements alone, which takes seconds.")
 @click.option("--paper", help="Only the claims of one paper: kk24, m20, kn24 or l25.")
 @click.option("--boxes", type=NAMED_PATH, help="Write the boxes of a claim's certificate, as JSON.")
+@click.option(
+    "--rubric", type=NAMED_PATH, help="Write the papers' claims as a rubric without verdicts, in PaperBench's form."
+)
 @click.option("--formula", help="Judge a claim whose formula our copy of the paper has lost by this one.")
 def claims(
     text: str | None,
@@ -43,6 +47,7 @@ def claims(
     statements: bool,
     paper: str | None,
     boxes: Path | None,
+    rubric: Path | None,
     formula: str | None,
 ) -> None:
     """The ledger: every claim with its verdict on record, or those with TEXT in their id or statement.
@@ -55,7 +60,7 @@ def claims(
     from reproduction.ledger.ledger import ledger, search
 
     given = {"--json": as_data, "--verify": verify, "--record": record, "--boxes": boxes is not None}
-    given["--formula"] = formula is not None
+    given |= {"--rubric": rubric is not None, "--formula": formula is not None}
     if sum(given.values()) > 1:
         both = ", ".join(name for name, is_given in given.items() if is_given)
         raise click.UsageError(f"only one of {', '.join(given)} can be done at a time. Got {both}.")
@@ -68,6 +73,8 @@ def claims(
     alone = wanted[0] if text and len(wanted) == 1 else None
     if boxes is not None:
         _write_boxes(alone, boxes)
+    elif rubric is not None:
+        _write_rubric(wanted, rubric)
     elif formula is not None:
         _judge(alone.id if alone else str(text), formula)
     elif record:
@@ -165,12 +172,26 @@ def _write_boxes(claim: Claim | None, out: Path) -> None:
         raise click.ClickException(
             "--boxes needs the id of a claim with a certificate, such as kk24.prop3_sharp_above."
         )
-    text = json.dumps([certificate.as_json() for certificate in found], indent=1) + "\n"
+    _write_json([certificate.as_json() for certificate in found], out)
+    click.echo(f"{sum(len(b) for c in found for b in c.boxes.values()):,} boxes -> {out}")
+
+
+def _write_rubric(wanted: list[Claim], out: Path) -> None:
+    from reproduction.ledger.rubric import rubric
+
+    of_papers = [claim for claim in wanted if claim.of_paper]
+    if not of_papers:
+        raise click.ClickException("--rubric needs claims that a paper makes. Got those of ours alone.")
+    _write_json(rubric(of_papers), out)
+    click.echo(f"{len(of_papers)} claims -> {out}")
+
+
+def _write_json(content: object, out: Path) -> None:
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     try:
         write_whole(out, lambda part: part.write_text(text))
     except OSError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{sum(len(b) for c in found for b in c.boxes.values()):,} boxes -> {out}")
 
 
 def _judge(id: str, formula: str) -> None:

@@ -1,4 +1,4 @@
-"""The installed package alone, from a wheel, in an empty folder: what needs no extra, and export and claims."""
+"""The installed package alone, from the wheel of a source distribution: what needs no extra, and export and claims."""
 
 import importlib.metadata
 import os
@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,9 @@ from packaging.requirements import Requirement
 from focal_lib.tool.report.report import FILES
 
 ROOT = Path(__file__).parents[2]
+PACKAGES = ("focal_lib", "reproduction")
+FILES_BESIDE = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE")
+PIP = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
 # of the extras of pyproject.toml what no test here needs
 NEVER = (
     *("IPython", "betacal", "dask", "distributed", "grimp", "ipykernel", "jupytext", "myst_nb", "nbconvert"),
@@ -23,17 +28,29 @@ NEVER = (
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory):
-    """A folder with the package as its wheel has it, and without what no test here needs."""
-    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
-    for package in ("focal_lib", "reproduction"):
+def distributions(tmp_path_factory):
+    """The source distribution, of a folder with more in it than belongs there, and the wheel that is made from it."""
+    source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("made")
+    for package in PACKAGES:
         shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in FILES_BESIDE:
         shutil.copy(ROOT / name, source / name)
-    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
-    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", source, source], check=True)
-    (wheel,) = source.glob("*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--no-compile", "--target", target, wheel], check=True)
+    for name in ("results", "notebooks", "book", "tests"):
+        (source / name).mkdir()
+        (source / name / "test_book.py").touch()
+    code = f"from setuptools.build_meta import build_sdist; build_sdist({str(made)!r})"
+    subprocess.run([sys.executable, "-c", code], cwd=source, check=True, stdout=subprocess.DEVNULL)
+    (sdist,) = made.glob("*.tar.gz")
+    subprocess.run([*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", made, sdist], check=True)
+    (wheel,) = made.glob("*.whl")
+    return sdist, wheel
+
+
+@pytest.fixture(scope="session")
+def installed(distributions, tmp_path_factory):
+    """A folder with the package as its wheel has it, and without what no test here needs."""
+    target = tmp_path_factory.mktemp("installed")
+    subprocess.run([*PIP, "install", "--no-deps", "--no-compile", "--target", target, distributions[1]], check=True)
     for name in NEVER:
         (target / name).with_suffix(".py").write_text(f"raise ModuleNotFoundError('No module {name}', name={name!r})\n")
     return target
@@ -65,6 +82,19 @@ def calibrated(focal, draw_logits):
     done = focal("calibrate", "z.npz", "--methods", "temperature,vector", "--resamples", 50, "--out", "report")
     assert done.returncode == 0, done.stderr
     return focal.folder, done.stdout
+
+
+@pytest.mark.slow
+def test_distributions_hold_the_packages_and_nothing_of_results_or_pages(distributions):
+    sdist, wheel = distributions
+    files = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()]
+    ours = {path.relative_to(ROOT).as_posix() for path in files if path.suffix != ".pyc"}
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert packed == ours
+    with tarfile.open(sdist) as archive:
+        packed = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+    made = {"PKG-INFO", "setup.cfg"}
+    assert {name for name in packed - made if ".egg-info/" not in name} == {*ours, *FILES_BESIDE}
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The article: its numbers come from the records, its metadata agree with the citation, it has four pages."""
+"""The article: its numbers come from the records, its metadata agree with the citation, it has five pages."""
 
 import re
 
@@ -10,6 +10,7 @@ from reproduction.checkout import ROOT
 from reproduction.engine.grids import read_contrasts
 from reproduction.ledger import tally, verdicts
 from reproduction.ledger.ledger import find, ledger
+from reproduction.studies.law.plan import EXPECTED
 from tests.reproduction.studies.shared.test_recorded import WITHOUT_RUNS
 from workflow import article
 from workflow.chromium import count_pages, find_chromium, print_pdf
@@ -29,7 +30,7 @@ NO_CONTRASTS = {
 META = yaml.safe_load((ROOT / "article" / "metadata.yaml").read_text())
 NAMES = (  # with digits that are no results
     *(r"(?:KK|KN|M|L)2[045]", r"Table \d\b", r"Python 3\.11 to 3\.13"),
-    *(r"(?:at|of) (?:95|5|80) %", r"</?[bp]\b[^>]*>"),
+    *(r"(?:at|of) (?:95|5|80) %", r"</?[bp]\b[^>]*>", r"\$D < 2G\$"),
 )
 
 
@@ -84,7 +85,7 @@ def test_metadata_agree_with_the_citation_and_the_references():
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_chromium() is None, reason="needs Chromium")
-def test_it_has_four_pages_whose_formulas_are_set(tmp_path):
+def test_it_has_five_pages_whose_formulas_are_set(tmp_path):
     page, out = tmp_path / "article.html", tmp_path / "article.pdf"
     page.write_text(article.article_html())
     print_pdf(page, out)
@@ -110,3 +111,10 @@ def test_a_verdict_is_that_of_the_interval_beside_it(text):
     assert f"interval {gain['low']:+.2f} to {gain['high']:+.2f}: {shown}, as {gain['reason']}." in text
     assert '"kk24.table1_ece_focal_losses"' in TEMPLATE
     assert '"kk24.table1_ece_every_loss"' not in TEMPLATE
+
+
+@pytest.mark.slow
+def test_shares_of_the_rule_are_those_that_its_claims_judge():
+    for name in ("half", "sign"):
+        share = find(f"kk24.helps_{name}").evidence.measured + EXPECTED[name]
+        assert article._law()[name] == f"{100 * share:.0f}"

@@ -30,9 +30,12 @@ def _of_bibtex(entry):
     return title, entry.fields["year"], authors, {f"arXiv:{entry.fields['eprint']}"}
 
 
-def test_version_licence_and_authors_are_the_packages(citation):
+def test_version_licence_authors_and_keywords_are_the_packages(citation):
     assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
+    assert (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1].startswith(PROJECT["version"])
     [author] = citation["authors"]
+    assert PROJECT["authors"] == [author]
+    assert PROJECT["keywords"] == citation["keywords"]
     assert f"Copyright (c) 2026 {author['name']}\n" in (ROOT / "LICENSE").read_text()
     assert yaml.safe_load((ROOT / "_config.yml").read_text())["author"] == author["name"]
 

@@ -27,7 +27,32 @@ def _jobs():
 
 
 def _commands(job):
-    return [step["run"] for step in job["steps"] if "run" in step]
+    return [step["run"] for step in job.get("steps", ()) if "run" in step]
+
+
+def _made(commands):
+    """Targets that commands ask make for."""
+    calls = [call for command in commands for call in re.findall(r"\bmake ([^&;\n]+)", command)]
+    return {word for call in calls for word in call.split() if not re.match(r"-|\w+=", word)}
+
+
+def test_workflows_make_what_the_makefile_has():
+    targets = set(re.findall(r"^([\w./-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    asked = _made(command for job in _jobs() for command in _commands(job))
+    assert {"book", "dist", ".venv/ready"} <= asked <= targets
+    assert _made(["make wheels SLOW=1 && cp a b"]) == {"wheels"}
+
+
+def test_links_of_the_readme_lead_to_the_repository_on_pypi(tmp_path):
+    shutil.copy(ROOT / "README.md", tmp_path)
+    steps = yaml.safe_load(WORKFLOWS["release.yml"].read_text())["jobs"]["dist"]["steps"]
+    [command] = [step["run"] for step in steps if "README.md" in step.get("run", "")]
+    told = os.environ | {"GITHUB_REPOSITORY": "owner/name", "GITHUB_REF_NAME": "1.0.0"}
+    subprocess.run(["bash", "-ec", command], cwd=tmp_path, env=told, check=True)
+    links = re.findall(r"(!?)\[[^]]*\]\(([^)\s]+)\)", (tmp_path / "README.md").read_text())
+    assert [link for _, link in links if not link.startswith("https://")] == []
+    [picture] = [link for mark, link in links if mark]
+    assert picture == "https://github.com/owner/name/raw/1.0.0/book/_static/law.png"
 
 
 def test_one_version_of_python_everywhere():
@@ -91,7 +116,7 @@ def test_scripts_and_files_of_the_container_are_there():
 
 
 def test_actions_are_pinned_by_commit():
-    used = [step["uses"] for job in _jobs() for step in job["steps"] if "uses" in step]
+    used = [step["uses"] for job in _jobs() for step in job.get("steps", ()) if "uses" in step]
     assert used
     assert [name for name in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", name)] == []
 

@@ -1,4 +1,4 @@
-"""Buttons to Binder and Colab, and the notebooks behind them."""
+"""Buttons to Binder and Colab, the notebooks behind them, and the menu of versions."""
 
 import shutil
 import subprocess
@@ -9,7 +9,7 @@ import jupytext
 import pytest
 import yaml
 
-from book.ext.launch import BRANCH, write_notebooks
+from book.ext.launch import write_notebooks
 from reproduction.checkout import ROOT
 
 
@@ -39,9 +39,10 @@ def test_the_first_cell_fetches_on_colab_alone(colab, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repository", ["owner/name", ""])
-def test_a_book_of_a_repository_has_buttons(repository, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("repository", "version"), [("owner/name", "1.0.0"), ("owner/name", ""), ("", "")])
+def test_a_book_of_a_repository_has_buttons_and_versions(repository, version, tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_REPOSITORY", repository)
+    monkeypatch.setenv("BOOK_VERSION", version)
     extensions = ["myst_nb", "jupyter_book", "sphinx_external_toc", "sphinx_book_theme", "book.ext.launch"]
     config = {"extensions": extensions}
     sphinx = {"config": config, "local_extensions": {"book.ext.launch": str(ROOT)}}
@@ -52,7 +53,10 @@ def test_a_book_of_a_repository_has_buttons(repository, tmp_path, monkeypatch):
     jupytext.write(jupytext.reads("# %% [markdown]\n# # A page\n", "py:percent"), tmp_path / "notebooks" / "page.ipynb")
     subprocess.run([Path(sys.executable).with_name("jupyter-book"), "build", tmp_path, "-q"], check=True)
     page = (tmp_path / "_build" / "html" / "notebooks" / "page.html").read_text()
-    path = f"{BRANCH}?urlpath=lab/tree/notebooks/page.ipynb"
+    branch = f"launch-{version or 'latest'}"
+    path = f"{branch}?urlpath=lab/tree/notebooks/page.ipynb"
     assert (f"https://mybinder.org/v2/gh/owner/name/{path}" in page) == bool(repository)
-    colab = f"https://colab.research.google.com/github/owner/name/blob/{BRANCH}/notebooks/page.ipynb"
+    colab = f"https://colab.research.google.com/github/owner/name/blob/{branch}/notebooks/page.ipynb"
     assert (colab in page) == bool(repository)
+    assert ("https://owner.github.io/name/versions.json" in page) == bool(version)
+    assert ('class="version-switcher__container' in page) == bool(version)
