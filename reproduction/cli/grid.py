@@ -119,6 +119,7 @@ def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device
     """Say what is to do, and refuse what cannot be done; with `dry_run` say also what it stands for and would cost."""
     from reproduction.checkout import require_checkout
     from reproduction.engine.cost import images_to_train
+    from reproduction.engine.data_identity import refuse_other_data
     from reproduction.engine.grids import read_grid, read_notes
     from reproduction.engine.jobs import check_root
     from reproduction.engine.plan import check_runs, say_hours
@@ -128,6 +129,8 @@ def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device
         require_checkout("a grid of runs")
         check_root(root)
     found = status(read_grid(path), root, whole=not dry_run)
+    if not again:
+        refuse_other_data((one.spec for one in found if one.state == "done"), root)
     if left := runs_to_do(found, again=again):
         check_runs(left, data=here)
     if dry_run:

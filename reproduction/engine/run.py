@@ -20,6 +20,7 @@ import focal_lib
 from focal_lib.atomic_write import check_folder, remove_leftovers, sync_folder
 from reproduction.checkout import commit
 from reproduction.engine.cost import images_to_train
+from reproduction.engine.data_identity import OtherData, data_made_of, refuse_other_data, require_same_data
 from reproduction.engine.files import move_aside, write
 from reproduction.engine.locks import RunTaken, TimeUp, held
 from reproduction.engine.machine import machine_of
@@ -95,6 +96,7 @@ def run(
 
     Raises:
         NewerRun: a newer training code made it.
+        OtherData: it was begun with other data than there are under the name today.
         OtherPrecision: it began on a device where 'auto' is another precision.
         ValueError: a data set, network or device that there is not, or that do not go together.
         NonFiniteLoss: the loss became NaN or infinite; the last good checkpoint is kept.
@@ -149,7 +151,10 @@ def _current(spec: Spec, root: str | Path | None) -> Result | None:
     except (RunMissing, RunDamaged):
         return None
     _refuse_newer(spec, found)
-    return found if found.training_version == VERSION else None
+    if found.training_version != VERSION:
+        return None
+    refuse_other_data([spec], root)
+    return found
 
 
 def _refuse_newer(spec: Spec, found: Result) -> None:
@@ -162,15 +167,20 @@ def _refuse_newer(spec: Spec, found: Result) -> None:
 
 def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress: bool, again: bool) -> None:
     """Prepare, train, keep; what cannot be prepared leaves no folder, and what is finished in its place."""
+    from reproduction.engine.data import load as load_data
     from reproduction.engine.fit import prepare
 
     if time.time() >= until:
         raise TimeUp("no time was left to begin.")
-    trainer, parts = prepare(spec, device)
+    dataset = load_data(spec.dataset)
+    data = data_made_of(dataset)
+    trainer, parts = prepare(spec, device, dataset)
     folder = _make_room(spec, root)
-    if (made := _resume(spec, folder, trainer, again)) is None:  # a trainer restored by half is none
-        trainer, parts = prepare(spec, device)
+    if (made := _resume(spec, folder, trainer, data["sha256"], again)) is None:  # a trainer restored by half is none
+        trainer, parts = prepare(spec, device, dataset)
         made = _BEGUN
+    del dataset  # the parts are copies
+    made = made | {"data": data}
     log_attempt(folder, "start", epoch=trainer.epoch, precision=trainer.precision, step=trainer.way)
     (folder / FAILURE).unlink(missing_ok=True)  # of an earlier try: this one may be stopped, and goes on then
     try:
@@ -218,7 +228,7 @@ def _why_anew(spec: Spec, root: str | Path | None) -> str:
     return f"version {found.training_version} of the training code made it, today's is {VERSION}"
 
 
-def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str, Any] | None:
+def _resume(spec: Spec, folder: Path, trainer: Trainer, sha256: str, again: bool) -> dict[str, Any] | None:
     """Put the trainer where the checkpoint left it; what else that holds. None: it begins anew."""
     from reproduction.engine.checkpoint import CheckpointDamaged, read_checkpoint
 
@@ -229,9 +239,10 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str
     like |= dict.fromkeys(name for name in _BEGUN if name != "logits" or spec.keep_every)  # older ones have none
     try:
         made = read_checkpoint(checkpoint, like)
+        require_same_data(spec, made.get("data", {}).get("sha256"), sha256)  # older ones have none
         _restore(spec, trainer, made)
-    except (CheckpointDamaged, OtherPrecision) as error:
-        if isinstance(error, OtherPrecision) and not again:
+    except (CheckpointDamaged, OtherPrecision, OtherData) as error:
+        if not isinstance(error, CheckpointDamaged) and not again:
             raise
         aside = move_aside(checkpoint)
         log.warning("%s: %s Kept as %s; it begins anew", spec.name, error, aside.name)
@@ -322,6 +333,7 @@ def _keep(spec: Spec, folder: Path, trainer: Trainer, parts: Parts, made: dict[s
         "checksum": array_checksum(arrays),
         "files": describe_files(contents),
         "threads": torch.get_num_threads(),
+        "data": made["data"],
         "precision": trainer.precision,
         "images": images_to_train(spec, trainer.epoch),
         "step": " then ".join(made["ways"]),
