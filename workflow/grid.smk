@@ -67,6 +67,6 @@ rule train:
     params: name=lambda wildcards: f"run {RUNS[wildcards.digest].name}"
     message: "{params.name}"
     log: f"{RUN_LOGS}/run-{{digest}}.txt"
-    threads: 1
+    threads: lambda wildcards: RUNS[wildcards.digest].threads
     resources: gpu_places=1  # limited where `focal grid --device cuda` counts them
     shell: "focal run --grid {config[grid]:q} --digest {wildcards.digest} --root {RUNS_AT:q} {RUN_OPTIONS} > {log:q} 2>&1" + then_tell("{params.name:q}")

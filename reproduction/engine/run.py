@@ -8,8 +8,8 @@ import logging
 import math
 import platform
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,7 +110,8 @@ def run(
     check_folder(folder, made=True)
     with held(folder, named(spec), wait, until):
         if again or _current(spec, root) is None:
-            _do(spec, root, device, until, progress, again)
+            with _threads(spec.threads):
+                _do(spec, root, device, until, progress, again)
     return load(spec, root)
 
 
@@ -142,6 +143,19 @@ def _help(spec: Spec, root: str | Path | None, device: str, **options: Any) -> N
         raise
     except Exception as error:
         log.warning("%s: %s", spec.name, error)
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    """PyTorch's, whatever OMP_NUM_THREADS and the machine have: sums of floats depend on them, and so does a run."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _current(spec: Spec, root: str | Path | None) -> Result | None:
