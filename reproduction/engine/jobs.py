@@ -20,7 +20,6 @@ from reproduction.checkout import require_checkout
 from reproduction.engine.grids import read_grid
 from reproduction.engine.locks import gpus_here
 from reproduction.engine.status import status
-from reproduction.engine.store import VERSION
 
 log = logging.getLogger(__name__)
 
@@ -96,10 +95,9 @@ def do_grid(
     """
     checkout = require_checkout("a grid of runs")
     cluster = is_for_cluster(more)
-    flags = ["--snakefile", "workflow/grid.smk", "--cores", cores, "--keep-going", "--rerun-incomplete"]
+    flags = ["--snakefile", "workflow/grid.smk", "--cores", cores, "--keep-going", "--drop-metadata"]
     # each run has a lock of its own, so that grids at once share runs; greedy: its choice takes no time to be killed in
     flags += ["--quiet", "rules", "progress", "reason", "host", "--nolock", "--scheduler", "greedy"]
-    flags += ["--forcerun", "train"] if again else []
     options = [] if device == "auto" else ["--device", device]
     if device == "cuda" and not cluster:
         options += ["--per-device", str(per_device)]
@@ -110,24 +108,25 @@ def do_grid(
         options += ["--minutes", f"{minutes:g}"] if cluster else ["--until", f"{until:.0f}"]
         minutes = None if cluster else minutes
     root.mkdir(parents=True, exist_ok=True)
-    _forget_what_is_not_done(path, root)
     with tempfile.TemporaryDirectory(prefix=".logs-", dir=root) as logs:  # of its own: grids at once may do a run both
+        if not again:
+            _mark_what_is_done(path, root, Path(logs))
         config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_logs={Path(logs).resolve()}"]
         config += [f"run_options={' '.join(options)}"] if options else []
         command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
         code = _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
         failed = _failed(path, root, Path(logs))
-        if code and time.time() < until and not any(Path(logs).iterdir()):  # as of an option it does not know
+        if code and time.time() < until and not any(Path(logs).rglob("*.txt")):  # as of an option it does not know
             left = (spec for spec, state, _ in status(read_grid(path), root) if state not in ("done", "running"))
             failed = {spec.digest: NONE_BEGAN for spec in left}
         return Ended(code, failed)
 
 
-def _forget_what_is_not_done(path: Path, root: Path) -> None:
-    """Snakemake asks for no run whose marker is there: those of damaged runs go."""
+def _mark_what_is_done(path: Path, root: Path, marks: Path) -> None:
+    """For Snakemake, which asks for no run whose marker is there."""
     for spec, state, _ in status(read_grid(path), root, whole=True):
-        if state not in ("done", "running"):
-            (root / spec.digest / f"finished-{VERSION}").unlink(missing_ok=True)
+        if state == "done":
+            (marks / f"{spec.digest}.finished").touch()
 
 
 def _failed(path: Path, root: Path, logs: Path) -> dict[str, str]:

@@ -18,10 +18,7 @@ from reproduction.engine import jobs
 from reproduction.engine.grids import read_grid
 from reproduction.engine.run import run
 from reproduction.engine.status import CALL_AGAIN, status
-from reproduction.engine.store import VERSION
 from tests.reproduction.conftest import SMALL
-
-MARKER = f"finished-{VERSION}"
 
 GRID = """
 dataset: fashion-mnist
@@ -62,23 +59,35 @@ def test_a_run_that_fails_is_told_and_the_others_are_done(small_data, tmp_path):
     assert not list((tmp_path / "my runs").glob(".logs-*"))
 
 
-def test_a_damaged_run_of_a_grid_is_asked_for_again(finished, tmp_path, monkeypatch):
-    """Its marker stood for it."""
+def test_snakemake_is_asked_for_what_is_not_done_by_the_run_itself(finished, tmp_path, monkeypatch):
+    """Its markers are the call's own: a damaged run has none, nor has one that is to be made anew."""
     spec, folder, _ = finished
     path = tmp_path / "grid.yaml"
     path.write_text("\n".join(f"{name}: {value}" for name, value in {**SMALL, "gamma": 2}.items()))
-    asked = []
-    monkeypatch.setattr(jobs, "_wait", lambda process, minutes: asked.append((folder / MARKER).is_file()) or 0)
-    commands = []
+    marked, commands = [], []
     monkeypatch.setattr(jobs.subprocess, "Popen", lambda command, **options: commands.append(command))
-    for cut in (0, 100):
-        (folder / MARKER).touch()
-        content = (folder / "logits.npz").read_bytes()
-        (folder / "logits.npz").write_bytes(content[: len(content) - cut])
-        jobs.do_grid(path, tmp_path)
-    assert asked == [True, False]
+    monkeypatch.setattr(jobs, "_wait", lambda process, minutes: marked.append(names(tmp_path.glob(".logs-*/*"))) or 0)
+
+    def names(paths):
+        return [path.name for path in paths]
+
+    before = sorted(names(folder.iterdir()))
+    jobs.do_grid(path, tmp_path)
+    jobs.do_grid(path, tmp_path, again=True)
+    (folder / "logits.npz").write_bytes((folder / "logits.npz").read_bytes()[:-100])
+    jobs.do_grid(path, tmp_path)
+    assert marked == [[f"{spec.digest}.finished"], [], []]
+    assert sorted(names(folder.iterdir())) == before
     assert all(command[1:3] == ["-m", "snakemake"] and "--nolock" in command for command in commands)
     assert read_grid(path) == [spec]
+
+
+def test_snakemake_marks_nothing_where_another_call_could_remove_it():
+    """What it makes lies in the folder of the call."""
+    text = (ROOT / "workflow" / "grid.smk").read_text()
+    made = re.findall(r"^    (?:output|log): (.*)", text, re.M)
+    assert len(made) == 4
+    assert all(re.fullmatch(r'(touch\()?f"\{RUN_LOGS\}/.*"\)?', where) for where in made)
 
 
 @pytest.fixture
