@@ -68,7 +68,7 @@ def grid(
     of training of each network.
     """
     from reproduction.engine.grids import read_grid
-    from reproduction.engine.jobs import do_grid, is_for_cluster
+    from reproduction.engine.jobs import check_scheduler, do_grid, is_for_cluster
     from reproduction.engine.status import exit_status, status
     from reproduction.engine.store import default_runs
 
@@ -97,6 +97,8 @@ def grid(
         if record is not None or table is not None:
             _collect(path, root, record, table, half=half, part=part)
             return
+        if not dry_run:
+            check_scheduler(snakemake)
         _plan(path, root, dry_run, again, here=not cluster, device=device, cores=cores)
         if dry_run:
             return
@@ -104,7 +106,7 @@ def grid(
         ended = do_grid(path, root, again=again, minutes=minutes, per_device=per_device, more=snakemake, **where)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    if minutes is None:
+    if minutes is None and not cluster:  # each job has told how it ended
         raise SystemExit(ended.code)
     failed = ended.failed
     states = Counter("failed" if spec.digest in failed else state for spec, state, _ in status(specs, root))
@@ -112,7 +114,7 @@ def grid(
     for reason in dict.fromkeys(failed.values()):
         first, *others = [spec.name for spec in specs if failed.get(spec.digest) == reason]
         click.echo(f"{first}{f' and {len(others)} more' if others else ''}: {reason}", err=True)
-    raise SystemExit((ended.code and exit_status(states)) or ended.code)
+    raise SystemExit((minutes and ended.code and exit_status(states)) or ended.code)
 
 
 def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device: str, cores: int | str) -> None:

@@ -148,9 +148,28 @@ def test_what_another_process_did_in_the_meantime_has_not_failed(finished, ended
 
 def test_all_failed_where_snakemake_began_nothing(ended, monkeypatch):
     """As of an option it does not know: a next call would begin nothing, too."""
-    assert ended(GRID, {}, minutes=9)["focal 1, seed 0"].startswith("Snakemake ended before it began a job")
+    assert ended(GRID, {}, minutes=9)["focal 1, seed 0"] == jobs.NONE_BEGAN
     assert ended(GRID, {"run-other": ""}, minutes=9) == {}
     assert ended(GRID, {}, minutes=1e-9) == {}  # the time was up before
+
+
+def test_what_a_scheduler_refused_has_failed_and_what_its_jobs_stopped_has_not(ended):
+    two, slurm = GRID.replace("gamma: 1", "gamma: [1, 2, 3]").replace("[1e-3, 1e30]", "1e-2"), ("--executor", "slurm")
+    logs = {"data-fashion-mnist": "fine\n", "focal 1, seed 0": "", "focal 2, seed 0": "Stopped: time is up.\n"}
+    assert ended(two, logs, more=slurm) == {"focal 1, seed 0": jobs.NONE_BEGAN, "focal 3, seed 0": jobs.NONE_BEGAN}
+    assert ended(two, logs) == {}
+
+
+@pytest.mark.parametrize("more", ["--executor slurm --jobs 2", "--profile workflow/slurm/gpu"])
+def test_slurm_is_looked_for_before_work_begins(monkeypatch, more):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(jobs.shutil, "which", lambda name: None)
+    with pytest.raises(ValueError, match="--executor slurm must find the command sbatch"):
+        jobs.check_scheduler(more.split())
+    jobs.check_scheduler(["--executor", "kubernetes"])
+    jobs.check_scheduler(["--executor", "local", *more.split()[2:]])
+    monkeypatch.setattr(jobs.shutil, "which", lambda name: f"/usr/bin/{name}")
+    jobs.check_scheduler(more.split())
 
 
 @pytest.mark.slow
@@ -277,6 +296,7 @@ def test_here_the_scheduler_knows_the_places_and_a_job_takes_one(asked, tmp_path
     assert options == ["--device", "cuda", "--per-device", "3"]
     command, options, _ = asked(tmp_path)
     assert "--resources" not in command
+    assert "rules" in command
     assert options == []
 
 
@@ -286,6 +306,7 @@ def test_on_a_cluster_a_job_takes_what_it_was_given_and_has_its_own_minutes(aske
     assert "--resources" not in command
     assert options == ["--device", "cuda", "--minutes", "110"]
     assert minutes is None  # Snakemake is not stopped
+    assert "rules" not in command  # it says why a job was not taken
     _, options, minutes = asked(tmp_path, minutes=9, again=True)
     assert options[:2] == ["--again", "--until"]
     assert 500 < float(options[2]) - time.time() <= 541
