@@ -31,6 +31,7 @@ from reproduction.engine.store import (
     HISTORY,
     LOG,
     LOGITS,
+    PROGRESS,
     SPEC,
     VERSION,
     WEIGHTS,
@@ -321,11 +322,15 @@ def _train(
         time_up = epoch < epochs and now + max(lasted[1:] or lasted) > until  # on a GPU the first compiles, too
         if time_up or evaluated(spec, epoch):
             write_checkpoint(folder / CHECKPOINT, made | _identity(spec, trainer) | {"trainer": trainer.state()})
+            with suppress(OSError):  # it is for --status alone
+                kept = {"epoch": epoch, "epochs": epochs, "seconds": round(made["seconds"], 1)}
+                (folder / PROGRESS).write_text(json.dumps(kept))
         if time_up:
             raise TimeUp(f"time is up after epoch {epoch} of {epochs}; the next call goes on.")
     made["seconds"] = time.time() - begun
     _keep(spec, folder, trainer, parts, made)  # and all of it is on the disk
-    (folder / CHECKPOINT).unlink(missing_ok=True)
+    for name in (PROGRESS, CHECKPOINT):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _keep(spec: Spec, folder: Path, trainer: Trainer, parts: Parts, made: dict[str, Any]) -> None:

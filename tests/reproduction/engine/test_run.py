@@ -285,7 +285,7 @@ def test_what_the_device_refuses_leaves_the_checkpoint_where_it_is(small, tmp_pa
     monkeypatch.setattr(Trainer, "restore", refuse)
     with pytest.raises(RuntimeError, match="launch failure"):
         run(small(), tmp_path)
-    assert sorted(p.name for p in (tmp_path / small().digest).iterdir()) == ["checkpoint", "log.jsonl"]
+    assert sorted(p.name for p in (tmp_path / small().digest).iterdir()) == ["checkpoint", "log.jsonl", "progress.json"]
 
 
 def test_leftovers_of_killed_processes_are_removed(small, tmp_path):
@@ -313,7 +313,7 @@ def test_a_full_disk_says_what_it_needs_and_loses_nothing(small, tmp_path, kille
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     names = {p.name for p in folder.iterdir()}
-    assert names == {"failed.json", "log.jsonl"} | ({"checkpoint"} if dies_at else set())
+    assert names == {"failed.json", "log.jsonl"} | ({"checkpoint", "progress.json"} if dies_at else set())
     assert before is None or (folder / "checkpoint").read_bytes() == before
     assert status([spec], tmp_path / "full")[0].detail.startswith("checkpoint needs")
     epochs.clear()
