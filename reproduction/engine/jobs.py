@@ -95,6 +95,7 @@ def do_grid(
     minutes: float | None = None,
     device: str = "auto",
     per_device: int = 1,
+    follow: Sequence[str] = (),
     more: Sequence[str] = (),
 ) -> Ended:
     """Do every run of a grid that is not done, and come back.
@@ -106,6 +107,7 @@ def do_grid(
             cluster, where jobs wait, each job has these for itself.
         device: of the runs. 'cuda': here each takes a GPU that has fewer than `per_device` of them; on a cluster the
             one that its job was given.
+        follow: names of `follow.FOLLOWERS`.
         more: for Snakemake.
 
     Raises:
@@ -124,6 +126,7 @@ def do_grid(
         options += ["--per-device", str(per_device)]
         flags += ["--resources", f"gpu_places={len(gpus_here()) * per_device}"]
     options += ["--again"] if again else []
+    options += [part for name in follow for part in ("--follow", name)]
     until = time.time() + 60 * (minutes or 0)
     if minutes is not None:
         options += ["--minutes", f"{minutes:g}"] if cluster else ["--until", f"{until:.0f}"]

@@ -22,6 +22,7 @@ from reproduction.checkout import commit
 from reproduction.engine.cost import images_to_train
 from reproduction.engine.data_identity import OtherData, data_made_of, refuse_other_data, require_same_data
 from reproduction.engine.files import move_aside, write
+from reproduction.engine.follow import Follower, tell
 from reproduction.engine.locks import RunTaken, TimeUp, held
 from reproduction.engine.machine import machine_of
 from reproduction.engine.spec import Spec
@@ -82,6 +83,7 @@ def run(
     until: float = math.inf,
     wait: bool = True,
     progress: bool = False,
+    followers: Sequence[Follower] = (),
 ) -> Result:
     """Train, or go on from the checkpoint, or just load where it is finished.
 
@@ -94,6 +96,7 @@ def run(
         again: move a finished run aside and make it anew, and whatever else is finished in its folder.
         until: seconds since 1970; no epoch is begun that would end later, but for one, and waiting ends.
         wait: for another process that is doing this run; otherwise RunTaken.
+        followers: are given the rows of the history as they come, see `follow`.
 
     Raises:
         NewerRun: a newer training code made it.
@@ -112,7 +115,7 @@ def run(
     with held(folder, named(spec), wait, until):
         if again or _current(spec, root) is None:
             with _threads(spec.threads):
-                _do(spec, root, device, until, progress, again)
+                _do(spec, root, device, until, progress, again, followers)
     return load(spec, root)
 
 
@@ -180,7 +183,15 @@ def _refuse_newer(spec: Spec, found: Result) -> None:
         )
 
 
-def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress: bool, again: bool) -> None:
+def _do(
+    spec: Spec,
+    root: str | Path | None,
+    device: str,
+    until: float,
+    progress: bool,
+    again: bool,
+    followers: Sequence[Follower],
+) -> None:
     """Prepare, train, keep; what cannot be prepared leaves no folder, and what is finished in its place."""
     from reproduction.engine.data import load as load_data
     from reproduction.engine.fit import prepare
@@ -199,7 +210,7 @@ def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress
     log_attempt(folder, "start", epoch=trainer.epoch, precision=trainer.precision, step=trainer.way)
     (folder / FAILURE).unlink(missing_ok=True)  # of an earlier try: this one may be stopped, and goes on then
     try:
-        _train(spec, folder, trainer, parts, made, until, progress)
+        _train(spec, folder, trainer, parts, made, until, progress, followers)
     except TimeUp:
         log_attempt(folder, "stopped", epoch=trainer.epoch)
         raise
@@ -299,7 +310,14 @@ def _restore(spec: Spec, trainer: Trainer, made: dict[str, Any]) -> None:
 
 
 def _train(
-    spec: Spec, folder: Path, trainer: Trainer, parts: Parts, made: dict[str, Any], until: float, progress: bool
+    spec: Spec,
+    folder: Path,
+    trainer: Trainer,
+    parts: Parts,
+    made: dict[str, Any],
+    until: float,
+    progress: bool,
+    followers: Sequence[Follower],
 ) -> None:
     from tqdm.auto import trange
 
@@ -314,7 +332,9 @@ def _train(
     epochs = trainer.recipe.epochs
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
         started = time.time()
-        made["rows"] = made["rows"] + do_epoch(spec, trainer, parts)
+        rows = do_epoch(spec, trainer, parts)
+        made["rows"] = made["rows"] + rows
+        tell(followers, spec, folder, rows)
         if spec.keep_every and epoch % spec.keep_every == 0 and epoch < epochs:
             made["logits"] = made["logits"] | {epoch: trainer.logits(parts["test"][0]).cpu()}
         lasted.append((now := time.time()) - started)

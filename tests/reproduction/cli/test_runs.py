@@ -206,7 +206,15 @@ def test_grid_within_minutes_says_what_is_left(run, grid, jobs):
     stopped = run("grid", grid("gamma: [0, 1]"), "--minutes", "9", "--again", "--cores", "2", "--executor", "slurm")
     assert (stopped.exit_code, stopped.stdout) == (75, "1 done, 1 waiting\n")
     more = ("--executor", "slurm")
-    options = {"cores": "2", "again": True, "minutes": 9.0, "device": "auto", "per_device": 1, "more": more}
+    options = {
+        "cores": "2",
+        "again": True,
+        "minutes": 9.0,
+        "device": "auto",
+        "per_device": 1,
+        "follow": (),
+        "more": more,
+    }
     assert asked == [options]
     jobs(0)
     assert run("grid", grid("gamma: 0")).exit_code == 0
