@@ -36,6 +36,7 @@ learning_rate: float = 0.0  # 0: as in the recipe
 evaluate_every: int = 2  # epochs between rows of the history; at least 1
 precision: str = "recipe"  # or float32, or bf16
 keep_every: int = 0  # epochs between test logits that are kept; 0: those of the end alone; at least 0
+threads: int = 1  # of the processor, to train with; at least 1
 runs: str = ""  # folder of the runs; empty for the default
 
 # %% tags=["hide-input"]
@@ -86,7 +87,7 @@ captioned(choices, "Data sets and networks", index=False)
 chosen = {"dataset": dataset, "model": model, "loss": loss, "gamma": gamma, "lam": lam, "seed": seed, "recipe": recipe}
 chosen |= {"n_train": n_train, "n_validation": n_validation, "evaluate_every": evaluate_every}
 chosen |= {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate, "precision": precision}
-chosen["keep_every"] = keep_every
+chosen |= {"keep_every": keep_every, "threads": threads}
 spec = engine.Spec(**{name: value for name, value in chosen.items() if value is not None})
 
 # %%
@@ -136,5 +137,6 @@ foot(
     evaluate_every=evaluate_every,
     precision=precision,
     keep_every=keep_every,
+    threads=threads,
     runs=runs,
 )

@@ -1,7 +1,7 @@
 # The runs of a grid, as `focal grid` asks for them:
 #
 #   snakemake --snakefile workflow/grid.smk --cores 2 runs --config grid=workflow/grids/fashion-mnist.yaml runs=_build/runs \
-#       run_logs=_build/logs
+#       run_logs=$(mktemp -d)
 
 import os
 import sys
@@ -15,7 +15,7 @@ workdir: ROOT
 sys.path.insert(0, str(ROOT))
 
 from focal_lib.atomic_write import remove_leftovers
-from reproduction.engine import VERSION, read_grid
+from reproduction.engine import read_grid
 
 RUNS = {spec.digest: spec for spec in read_grid(config["grid"])}
 RUNS_AT, RUN_LOGS = config["runs"], config["run_logs"]
@@ -48,25 +48,25 @@ wildcard_constraints:
 
 
 rule runs:
-    input: expand(f"{RUNS_AT}/{{digest}}/finished-{VERSION}", digest=RUNS)
+    input: expand(f"{RUN_LOGS}/{{digest}}.finished", digest=RUNS)
 
 
 rule data:
-    output: touch("_build/data/{dataset}.ready")
+    output: touch(f"{RUN_LOGS}/{{dataset}}.ready")
     log: f"{RUN_LOGS}/data-{{dataset}}.txt"
     message: "data set {wildcards.dataset}"
     shell: "python -m reproduction.engine.data {wildcards.dataset} > {log:q} 2>&1" + then_tell("'data set {wildcards.dataset}'")
 
 
 # The files of a run are no outputs: Snakemake would delete what a killed job left, and a checkpoint is to be resumed, a
-# finished run to be kept. Whether a run is to be made is for `focal run` to say, by its specification and by the version
-# of the training code, which the marker bears, too: no source is an input, and the time of no file counts.
+# finished run to be kept. Whether it is finished is for the run to say; the markers here are this call's alone, so that
+# of two grids at once neither misses nor removes what the other has marked. `focal grid` marks what is finished before.
 rule train:
-    input: ancient(lambda wildcards: f"_build/data/{RUNS[wildcards.digest].dataset}.ready")
-    output: touch(f"{RUNS_AT}/{{digest}}/finished-{VERSION}")
+    input: ancient(lambda wildcards: f"{RUN_LOGS}/{RUNS[wildcards.digest].dataset}.ready")
+    output: touch(f"{RUN_LOGS}/{{digest}}.finished")
     params: name=lambda wildcards: f"run {RUNS[wildcards.digest].name}"
     message: "{params.name}"
     log: f"{RUN_LOGS}/run-{{digest}}.txt"
-    threads: 1
+    threads: lambda wildcards: RUNS[wildcards.digest].threads
     resources: gpu_places=1  # limited where `focal grid --device cuda` counts them
     shell: "focal run --grid {config[grid]:q} --digest {wildcards.digest} --root {RUNS_AT:q} {RUN_OPTIONS} > {log:q} 2>&1" + then_tell("{params.name:q}")

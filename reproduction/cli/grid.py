@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("--minutes", type=FiniteNumber(0, min_open=True), help="Stop at checkpoints; the next call goes on.")
 @click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda"]))
 @click.option("--per-device", default=1, show_default=True, type=WholeNumber(1), help="Runs at once on each GPU.")
+@click.option("--follow", multiple=True, help="tensorboard or mlflow: show the runs' histories there as they come.")
 @click.option("--record", type=NAMED_PATH, help="Copy the finished runs there, without weights.")
 @click.option("--half", is_flag=True, help="With --record: logits as float16, in half the size.")
 @click.option(
@@ -49,6 +50,7 @@ def grid(
     minutes: float | None,
     device: str,
     per_device: int,
+    follow: tuple[str, ...],
     record: Path | None,
     half: bool,
     table: Path | None,
@@ -67,8 +69,9 @@ def grid(
     --status, --record and --table run nothing: they look at the runs there are. Nor does --dry-run, which times a step
     of training of each network.
     """
+    from reproduction.engine.follow import find_followers
     from reproduction.engine.grids import read_grid
-    from reproduction.engine.jobs import do_grid, is_for_cluster
+    from reproduction.engine.jobs import check_scheduler, do_grid, is_for_cluster
     from reproduction.engine.status import exit_status, status
     from reproduction.engine.store import default_runs
 
@@ -97,14 +100,23 @@ def grid(
         if record is not None or table is not None:
             _collect(path, root, record, table, half=half, part=part)
             return
+        if not dry_run:
+            check_scheduler(snakemake)
+            find_followers(follow)
         _plan(path, root, dry_run, again, here=not cluster, device=device, cores=cores)
         if dry_run:
             return
-        where = {"cores": str(cores), "device": device}
-        ended = do_grid(path, root, again=again, minutes=minutes, per_device=per_device, more=snakemake, **where)
+        how: dict[str, Any] = {
+            "cores": str(cores),
+            "device": device,
+            "per_device": per_device,
+            "minutes": minutes,
+            "follow": follow,
+        }
+        ended = do_grid(path, root, again=again, more=snakemake, **how)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    if minutes is None:
+    if minutes is None and not cluster:  # each job has told how it ended
         raise SystemExit(ended.code)
     failed = ended.failed
     states = Counter("failed" if spec.digest in failed else state for spec, state, _ in status(specs, root))
@@ -112,13 +124,14 @@ def grid(
     for reason in dict.fromkeys(failed.values()):
         first, *others = [spec.name for spec in specs if failed.get(spec.digest) == reason]
         click.echo(f"{first}{f' and {len(others)} more' if others else ''}: {reason}", err=True)
-    raise SystemExit((ended.code and exit_status(states)) or ended.code)
+    raise SystemExit((minutes and ended.code and exit_status(states)) or ended.code)
 
 
 def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device: str, cores: int | str) -> None:
     """Say what is to do, and refuse what cannot be done; with `dry_run` say also what it stands for and would cost."""
     from reproduction.checkout import require_checkout
     from reproduction.engine.cost import images_to_train
+    from reproduction.engine.data_identity import refuse_other_data
     from reproduction.engine.grids import read_grid, read_notes
     from reproduction.engine.jobs import check_root
     from reproduction.engine.plan import check_runs, say_hours
@@ -128,6 +141,8 @@ def _plan(path: Path, root: Path, dry_run: bool, again: bool, here: bool, device
         require_checkout("a grid of runs")
         check_root(root)
     found = status(read_grid(path), root, whole=not dry_run)
+    if not again:
+        refuse_other_data((one.spec for one in found if one.state == "done"), root)
     if left := runs_to_do(found, again=again):
         check_runs(left, data=here)
     if dry_run:

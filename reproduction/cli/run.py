@@ -9,6 +9,7 @@ import math
 import time
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -39,6 +40,7 @@ class _RunHelp(CommandWithParameters):
 @click.option("--minutes", type=FiniteNumber(0, min_open=True), help="Stop at a checkpoint; the next call goes on.")
 @click.option("--again", is_flag=True, help="Move a finished run aside and make it anew.")
 @click.option("--page", type=NAMED_PATH, help="Also leave an executed notebook on the run.")
+@click.option("--follow", multiple=True, help="tensorboard or mlflow: show the history there as it comes.")
 @click.option("--grid", "path", type=GRID_FILE, help="Instead of -p: a run of this grid, the one with that ...")
 @click.option("--digest", help="... digest.")
 @click.option("--until", type=float, default=math.inf, help="As --minutes; a time in seconds since 1970.")
@@ -50,6 +52,7 @@ def run(
     minutes: float | None,
     again: bool,
     page: Path | None,
+    follow: tuple[str, ...],
     path: Path | None,
     digest: str | None,
     until: float,
@@ -60,6 +63,7 @@ def run(
     """
     from dataclasses import asdict
 
+    from reproduction.engine.follow import find_followers
     from reproduction.engine.grids import make_spec, read_grid_from
     from reproduction.engine.locks import TimeUp, place_on_a_gpu
     from reproduction.engine.run import run_shared
@@ -78,10 +82,12 @@ def run(
         if page is not None:
             check_target(page, ending=".ipynb")
             check_folder(page.absolute().parent)
+        followers = find_followers(follow)
         specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
         until = min(until, time.time() + 60 * minutes) if minutes is not None else until
         with place_on_a_gpu(per_device, until=until) if per_device else nullcontext(device) as place:
-            result = run_shared(specs, root, place, again=again, until=until, progress=path is None)
+            options: dict[str, Any] = {"again": again, "until": until, "progress": path is None, "followers": followers}
+            result = run_shared(specs, root, place, **options)
         click.echo(f"{describe(result)} -> {result.spec.digest}")
         if page is not None:
             from reproduction.pages.execute import execute, find_source

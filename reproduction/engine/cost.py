@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -45,3 +46,11 @@ def images_to_train(spec: Spec, epochs: int | None = None) -> int:
     if recipe.last_batch == "drop":
         n = n // recipe.batch_size * recipe.batch_size
     return n * (recipe.epochs if epochs is None else epochs)
+
+
+def images_to_evaluate(spec: Spec, n_test: int) -> int:
+    """Images that a run gives logits of without training on them: for the history, the best weights, and its files."""
+    epochs, part = spec.training.epochs, spec.n_train + n_test
+    found = math.ceil(epochs / spec.evaluate_every) * part + part + spec.n_validation
+    found += epochs * spec.n_validation if spec.training.keep == "best" else 0
+    return found + (n_test * ((epochs - 1) // spec.keep_every) if spec.keep_every else 0)

@@ -21,9 +21,9 @@ from reproduction.engine.trainer import Trainer, pick_device, to_tensors
 Parts = dict[str, tuple[Tensor, Tensor]]  # 'train', 'validation', 'test' -> inputs and labels, on the device
 
 
-def load_parts(spec: Spec, device: torch.device) -> tuple[Dataset, Parts]:
-    """The data set, and the tensors of its parts."""
-    dataset = data.load(spec.dataset)
+def load_parts(spec: Spec, device: torch.device, dataset: Dataset | None = None) -> tuple[Dataset, Parts]:
+    """The data set, loaded unless it is given, and the tensors of its parts."""
+    dataset = dataset or data.load(spec.dataset)
     splits = data.split(dataset, spec.n_train, spec.n_validation, spec.seed)
     mean, std = pixel_scale(splits[0])
     names = ("train", "validation", "test")
@@ -35,8 +35,8 @@ def pixel_scale(train: Split) -> tuple[float, float]:
     return float(train.inputs.mean()) / 255, float(train.inputs.std()) / 255
 
 
-def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
-    """A fresh trainer, and the tensors it trains and is judged on.
+def prepare(spec: Spec, device: str = "auto", dataset: Dataset | None = None) -> tuple[Trainer, Parts]:
+    """A fresh trainer, and the tensors it trains and is judged on; of the data set, where it is loaded already.
 
     Raises:
         ValueError: a data set, network or device that there is not, or that do not go together.
@@ -51,7 +51,7 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # all of it is written
     if where.type == "cuda":
         make_float32_exact()
-    dataset, parts = load_parts(spec, where)
+    dataset, parts = load_parts(spec, where, dataset)
     return fresh_trainer(spec, dataset, len(parts["train"][1]), where), parts
 
 

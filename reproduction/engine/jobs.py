@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,12 +21,12 @@ from reproduction.checkout import require_checkout
 from reproduction.engine.grids import read_grid
 from reproduction.engine.locks import gpus_here
 from reproduction.engine.status import status
-from reproduction.engine.store import VERSION
+from reproduction.parameters import read_yaml
 
 log = logging.getLogger(__name__)
 
 REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as workflow/tell.py knows, too
-NONE_BEGAN = "Snakemake ended before it began a job, for the reason it gave"
+NONE_BEGAN = "its job did not begin, for the reason that Snakemake gave above"
 HERE = ("local", "dryrun", "touch")  # executors of Snakemake that need no other machine
 
 
@@ -41,14 +42,32 @@ def is_for_cluster(more: Sequence[str]) -> bool:
 
     As an executor does that is not local, or, where none is given, a profile, also by SNAKEMAKE_PROFILE.
     """
+    given = _given(more)
+    if given.executor:
+        return given.executor not in HERE
+    return not {given.profile, given.workflow_profile} <= {None, "", "none"}
+
+
+def _given(more: Sequence[str]) -> argparse.Namespace:
+    """Of what is given to Snakemake: who does the jobs."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--executor", "-e", nargs="?")
     parser.add_argument("--profile", nargs="?", default=os.environ.get("SNAKEMAKE_PROFILE"))
     parser.add_argument("--workflow-profile", nargs="?")
-    given, _ = parser.parse_known_args(more)
-    if given.executor:
-        return given.executor not in HERE
-    return not {given.profile, given.workflow_profile} <= {None, "", "none"}
+    return parser.parse_known_args(more)[0]
+
+
+def check_scheduler(more: Sequence[str]) -> None:
+    """Whether Slurm is there, where what is given to Snakemake hands the jobs to it.
+
+    Raises:
+        ValueError: it is not.
+    """
+    given = _given(more)
+    profile = Path(given.profile or "none", "config.yaml")
+    executor = given.executor or (read_yaml(profile.read_text()).get("executor") if profile.is_file() else None)
+    if executor == "slurm" and shutil.which("sbatch") is None:
+        raise ValueError("--executor slurm must find the command sbatch, as a login node has it. It is not in PATH.")
 
 
 def check_root(root: Path) -> None:
@@ -76,6 +95,7 @@ def do_grid(
     minutes: float | None = None,
     device: str = "auto",
     per_device: int = 1,
+    follow: Sequence[str] = (),
     more: Sequence[str] = (),
 ) -> Ended:
     """Do every run of a grid that is not done, and come back.
@@ -87,6 +107,7 @@ def do_grid(
             cluster, where jobs wait, each job has these for itself.
         device: of the runs. 'cuda': here each takes a GPU that has fewer than `per_device` of them; on a cluster the
             one that its job was given.
+        follow: names of `follow.FOLLOWERS`.
         more: for Snakemake.
 
     Raises:
@@ -96,38 +117,41 @@ def do_grid(
     """
     checkout = require_checkout("a grid of runs")
     cluster = is_for_cluster(more)
-    flags = ["--snakefile", "workflow/grid.smk", "--cores", cores, "--keep-going", "--rerun-incomplete"]
+    flags = ["--snakefile", "workflow/grid.smk", "--cores", cores, "--keep-going", "--drop-metadata"]
     # each run has a lock of its own, so that grids at once share runs; greedy: its choice takes no time to be killed in
-    flags += ["--quiet", "rules", "progress", "reason", "host", "--nolock", "--scheduler", "greedy"]
-    flags += ["--forcerun", "train"] if again else []
+    flags += ["--nolock", "--scheduler", "greedy", "--quiet", "progress", "reason", "host"]
+    flags += [] if cluster else ["rules"]  # with these Snakemake would not tell why a scheduler refuses a job
     options = [] if device == "auto" else ["--device", device]
     if device == "cuda" and not cluster:
         options += ["--per-device", str(per_device)]
         flags += ["--resources", f"gpu_places={len(gpus_here()) * per_device}"]
     options += ["--again"] if again else []
+    options += [part for name in follow for part in ("--follow", name)]
     until = time.time() + 60 * (minutes or 0)
     if minutes is not None:
         options += ["--minutes", f"{minutes:g}"] if cluster else ["--until", f"{until:.0f}"]
         minutes = None if cluster else minutes
     root.mkdir(parents=True, exist_ok=True)
-    _forget_what_is_not_done(path, root)
     with tempfile.TemporaryDirectory(prefix=".logs-", dir=root) as logs:  # of its own: grids at once may do a run both
+        if not again:
+            _mark_what_is_done(path, root, Path(logs))
         config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_logs={Path(logs).resolve()}"]
         config += [f"run_options={' '.join(options)}"] if options else []
         command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
         code = _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
         failed = _failed(path, root, Path(logs))
-        if code and time.time() < until and not any(Path(logs).iterdir()):  # as of an option it does not know
-            left = (spec for spec, state, _ in status(read_grid(path), root) if state not in ("done", "running"))
-            failed = {spec.digest: NONE_BEGAN for spec in left}
+        unknown = time.time() < until and not any(Path(logs).rglob("*.txt"))  # an option that it does not know, say
+        if code and (cluster or unknown):
+            left = (spec.digest for spec, state, _ in status(read_grid(path), root) if state not in ("done", "running"))
+            failed = {own: NONE_BEGAN for own in left if not _said(Path(logs) / f"run-{own}.txt")} | failed
         return Ended(code, failed)
 
 
-def _forget_what_is_not_done(path: Path, root: Path) -> None:
-    """Snakemake asks for no run whose marker is there: those of damaged runs go."""
+def _mark_what_is_done(path: Path, root: Path, marks: Path) -> None:
+    """For Snakemake, which asks for no run whose marker is there."""
     for spec, state, _ in status(read_grid(path), root, whole=True):
-        if state not in ("done", "running"):
-            (root / spec.digest / f"finished-{VERSION}").unlink(missing_ok=True)
+        if state == "done":
+            (marks / f"{spec.digest}.finished").touch()
 
 
 def _failed(path: Path, root: Path, logs: Path) -> dict[str, str]:
@@ -142,9 +166,14 @@ def _failed(path: Path, root: Path, logs: Path) -> dict[str, str]:
     return found
 
 
+def _said(log_file: Path) -> list[str]:
+    """The lines of a job's log; none where it has not begun: Snakemake makes empty ones."""
+    return [line for line in log_file.read_text(errors="replace").splitlines() if line] if log_file.is_file() else []
+
+
 def _last_reason(log_file: Path) -> str:
     """Why the job with this log failed, in a line; '' where it did not, was stopped or killed, or has not begun."""
-    lines = [line for line in log_file.read_text(errors="replace").splitlines() if line] if log_file.is_file() else []
+    lines = _said(log_file)
     if not lines or lines[-1].startswith(STOPPED):
         return ""
     if said := [line for line in lines if line.startswith(REASON)]:  # some go on over several lines

@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from focal_lib.threads import one_thread
-from reproduction.engine.cost import images_to_train
+from reproduction.engine.cost import images_to_evaluate, images_to_train
 from reproduction.engine.data import check_name, load
 from reproduction.engine.data.dataset import Dataset, Split
 from reproduction.engine.data.images import find_image_set
@@ -26,6 +26,9 @@ from reproduction.engine.store import named
 if TYPE_CHECKING:
     import torch
 
+_EVALUATED = 1000  # samples at once, at most, as a run does it
+_TEST = {"mnist-5k": 1_000, "svhn": 26_032, "20-newsgroups": 7_532, "20-newsgroups-m20": 3_999, "sst": 1_821}
+_OTHER_TEST = 10_000  # test samples of the other published data sets, about
 _LEAVES = 19  # of a sentence of SST on the average (Socher et al. 2013)
 
 
@@ -78,10 +81,19 @@ def random_samples(name: str, n: int) -> Dataset | None:
     return Dataset(name, classes, part, part, kind=texts.kind, vocabulary=words)
 
 
-def say_hours(specs: Iterable[Spec], device: str = "auto", *, cores: int = 0) -> list[str]:
-    """Lines on how long these runs would take here, by a timed step for each data set, network and precision.
+class Pace(NamedTuple):
+    """Seconds of a core or GPU for an image that is trained on, and for one that is only evaluated."""
 
-    ValueError where the device is not there. `cores` are to be used at once; 0: all.
+    train: float
+    evaluate: float
+
+
+def say_hours(specs: Iterable[Spec], device: str = "auto", *, cores: int = 0) -> list[str]:
+    """Lines on how long these runs would take here: their start, their training and their evaluation.
+
+    Training and evaluation are timed for each data set, network and precision. No record is asked: one of a small run,
+    or of a busy hour, tells little of another. ValueError where the device is not there. `cores` are to be used at
+    once; 0: all.
     """
     import torch
 
@@ -95,11 +107,18 @@ def say_hours(specs: Iterable[Spec], device: str = "auto", *, cores: int = 0) ->
     for spec in specs:
         slower = ("hessian-trace",) if spec.loss == "hessian-trace" and spec.lam else ()  # with 0 it is not computed
         groups[spec.dataset, spec.model, pick_precision(spec.training.precision, where), *slower].append(spec)
+    start = _start(where)
     for alike, runs in groups.items():
-        seconds, basis = _measure(runs[0], where)
+        pace, n_test, basis = _measure(runs[0], where)
         images = sum(map(images_to_train, runs))
-        total += (hours := seconds * images / 3600)
-        lines.append(f"  {', '.join(alike)}: {len(runs)} runs, {images:,} images, {_few(hours)} h, {basis}")
+        evaluated = pace.evaluate * sum(images_to_evaluate(spec, n_test) for spec in runs)
+        parts = {"start": start * len(runs), "training": pace.train * images, "evaluation": evaluated}
+        total += (hours := sum(parts.values()) / 3600)
+        each = ", ".join(f"{name} {_few(seconds / 3600)}" for name, seconds in parts.items())
+        lines.append(
+            f"  {', '.join(alike)}: {len(runs)} runs, {images:,} images, {_few(hours)} h"
+            f"{f' ({each})' if not math.isnan(hours) else ''}, {basis}"
+        )
     used = f"{_few(total)} of one {unit}, {_few(total / at_once)} with {at_once} at once"
     return [*lines, f"Hours on {spell_cores(machine_of(where))}: {used}, if none slows another."]
 
@@ -109,30 +128,46 @@ def _few(hours: float) -> str:
     return "not known" if math.isnan(hours) else "< 0.001" if hours < 0.001 else f"{float(f'{hours:.2g}'):,g}"
 
 
-def _measure(spec: Spec, where: torch.device) -> tuple[float, str]:
-    """Seconds of a core or GPU for an image, and of how many the timed step was; or nan, and why."""
+def _start(where: torch.device) -> float:
+    """Seconds that a process takes before its first epoch: those of this one so far, which takes the smallest step."""
+    _time_step(Spec(model="mlp"), where, 2)
+    return time.process_time()
+
+
+def _measure(spec: Spec, where: torch.device) -> tuple[Pace, int, str]:
+    """The pace, the size of the test set, and of how many the timed step was; or nan, and why."""
     n, on_cpu = spec.training.batch_size, where.type == "cpu"
     try:
+        published = random_samples(spec.dataset, 1) is not None
+        n_test = _TEST.get(spec.dataset, _OTHER_TEST) if published else len(load(spec.dataset).test)
         with one_thread() if on_cpu else nullcontext():
             if on_cpu:  # a step of about a second
-                n = min(n, max(2, int(1 / _time_step(spec, where, 2))))
-            return _time_step(spec, where, n), f"by a step on {n}, not compiled"
+                n = min(n, max(2, int(1 / _time_step(spec, where, 2).train)))
+            return _time_step(spec, where, n), n_test, f"by a step on {n}, not compiled"
     except (ValueError, OSError, ImportError, RuntimeError, MemoryError) as error:
-        return math.nan, (str(error).strip().splitlines() or [type(error).__name__])[-1]  # of PyTorch's the last line
+        told = (str(error).strip().splitlines() or [type(error).__name__])[-1]  # of PyTorch's the last line
+        return Pace(math.nan, math.nan), 0, told
 
 
-def _time_step(spec: Spec, where: torch.device, n: int) -> float:
+def _time_step(spec: Spec, where: torch.device, n: int) -> Pace:
     from reproduction.engine.fit import fresh_trainer
+    from reproduction.engine.monitor import summary
     from reproduction.engine.trainer import to_tensors
 
-    if (data := random_samples(spec.dataset, n)) is None:  # the user's own
+    most = max(n, _EVALUATED if n > 2 else n)
+    if (data := random_samples(spec.dataset, most)) is None:  # the user's own
         data = load(spec.dataset)
-        data = replace(data, train=data.train.take(np.arange(n) % len(data.train)))
+        data = replace(data, train=data.train.take(np.arange(most) % len(data.train)))
     alike = replace(spec, model=spec.model.removesuffix("-glove"), batch_size=n, learning_rate=1e-6, epochs=9)
-    trainer, samples = fresh_trainer(alike, data, n, where), to_tensors(data.train, where, 0.5, 0.25)
+    trainer, (inputs, labels) = fresh_trainer(alike, data, n, where), to_tensors(data.train, where, 0.5, 0.25)
     trainer.fast_objective = trainer.objective  # to compile takes a minute
     clock = time.process_time if where.type == "cpu" else time.perf_counter
-    trainer.train_epoch(*samples)  # warms up
+    trainer.train_epoch(inputs[:n], labels[:n])  # warms up
     started = clock()
-    trainer.train_epoch(*samples)
-    return (clock() - started) / n
+    trainer.train_epoch(inputs[:n], labels[:n])
+    train = (clock() - started) / n
+    evaluated = int(min(most, max(n, 1 / train)))  # no more than a second, either
+    summary(trainer, inputs[:n], labels[:n])
+    started = clock()
+    summary(trainer, inputs[:evaluated], labels[:evaluated])
+    return Pace(train, (clock() - started) / evaluated)

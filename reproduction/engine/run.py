@@ -8,8 +8,8 @@ import logging
 import math
 import platform
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,9 @@ import focal_lib
 from focal_lib.atomic_write import check_folder, remove_leftovers, sync_folder
 from reproduction.checkout import commit
 from reproduction.engine.cost import images_to_train
+from reproduction.engine.data_identity import OtherData, data_made_of, refuse_other_data, require_same_data
 from reproduction.engine.files import move_aside, write
+from reproduction.engine.follow import Follower, tell
 from reproduction.engine.locks import RunTaken, TimeUp, held
 from reproduction.engine.machine import machine_of
 from reproduction.engine.spec import Spec
@@ -30,6 +32,7 @@ from reproduction.engine.store import (
     HISTORY,
     LOG,
     LOGITS,
+    PROGRESS,
     SPEC,
     VERSION,
     WEIGHTS,
@@ -80,6 +83,7 @@ def run(
     until: float = math.inf,
     wait: bool = True,
     progress: bool = False,
+    followers: Sequence[Follower] = (),
 ) -> Result:
     """Train, or go on from the checkpoint, or just load where it is finished.
 
@@ -92,9 +96,11 @@ def run(
         again: move a finished run aside and make it anew, and whatever else is finished in its folder.
         until: seconds since 1970; no epoch is begun that would end later, but for one, and waiting ends.
         wait: for another process that is doing this run; otherwise RunTaken.
+        followers: are given the rows of the history as they come, see `follow`.
 
     Raises:
         NewerRun: a newer training code made it.
+        OtherData: it was begun with other data than there are under the name today.
         OtherPrecision: it began on a device where 'auto' is another precision.
         ValueError: a data set, network or device that there is not, or that do not go together.
         NonFiniteLoss: the loss became NaN or infinite; the last good checkpoint is kept.
@@ -108,7 +114,8 @@ def run(
     check_folder(folder, made=True)
     with held(folder, named(spec), wait, until):
         if again or _current(spec, root) is None:
-            _do(spec, root, device, until, progress, again)
+            with _threads(spec.threads):
+                _do(spec, root, device, until, progress, again, followers)
     return load(spec, root)
 
 
@@ -142,6 +149,19 @@ def _help(spec: Spec, root: str | Path | None, device: str, **options: Any) -> N
         log.warning("%s: %s", spec.name, error)
 
 
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    """PyTorch's, whatever OMP_NUM_THREADS and the machine have: sums of floats depend on them, and so does a run."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def _current(spec: Spec, root: str | Path | None) -> Result | None:
     """The finished run, if it is whole and of today's version."""
     try:
@@ -149,7 +169,10 @@ def _current(spec: Spec, root: str | Path | None) -> Result | None:
     except (RunMissing, RunDamaged):
         return None
     _refuse_newer(spec, found)
-    return found if found.training_version == VERSION else None
+    if found.training_version != VERSION:
+        return None
+    refuse_other_data([spec], root)
+    return found
 
 
 def _refuse_newer(spec: Spec, found: Result) -> None:
@@ -160,21 +183,34 @@ def _refuse_newer(spec: Spec, found: Result) -> None:
         )
 
 
-def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress: bool, again: bool) -> None:
+def _do(
+    spec: Spec,
+    root: str | Path | None,
+    device: str,
+    until: float,
+    progress: bool,
+    again: bool,
+    followers: Sequence[Follower],
+) -> None:
     """Prepare, train, keep; what cannot be prepared leaves no folder, and what is finished in its place."""
+    from reproduction.engine.data import load as load_data
     from reproduction.engine.fit import prepare
 
     if time.time() >= until:
         raise TimeUp("no time was left to begin.")
-    trainer, parts = prepare(spec, device)
+    dataset = load_data(spec.dataset)
+    data = data_made_of(dataset)
+    trainer, parts = prepare(spec, device, dataset)
     folder = _make_room(spec, root)
-    if (made := _resume(spec, folder, trainer, again)) is None:  # a trainer restored by half is none
-        trainer, parts = prepare(spec, device)
+    if (made := _resume(spec, folder, trainer, data["sha256"], again)) is None:  # a trainer restored by half is none
+        trainer, parts = prepare(spec, device, dataset)
         made = _BEGUN
+    del dataset  # the parts are copies
+    made = made | {"data": data}
     log_attempt(folder, "start", epoch=trainer.epoch, precision=trainer.precision, step=trainer.way)
     (folder / FAILURE).unlink(missing_ok=True)  # of an earlier try: this one may be stopped, and goes on then
     try:
-        _train(spec, folder, trainer, parts, made, until, progress)
+        _train(spec, folder, trainer, parts, made, until, progress, followers)
     except TimeUp:
         log_attempt(folder, "stopped", epoch=trainer.epoch)
         raise
@@ -218,7 +254,7 @@ def _why_anew(spec: Spec, root: str | Path | None) -> str:
     return f"version {found.training_version} of the training code made it, today's is {VERSION}"
 
 
-def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str, Any] | None:
+def _resume(spec: Spec, folder: Path, trainer: Trainer, sha256: str, again: bool) -> dict[str, Any] | None:
     """Put the trainer where the checkpoint left it; what else that holds. None: it begins anew."""
     from reproduction.engine.checkpoint import CheckpointDamaged, read_checkpoint
 
@@ -229,9 +265,10 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str
     like |= dict.fromkeys(name for name in _BEGUN if name != "logits" or spec.keep_every)  # older ones have none
     try:
         made = read_checkpoint(checkpoint, like)
+        require_same_data(spec, made.get("data", {}).get("sha256"), sha256)  # older ones have none
         _restore(spec, trainer, made)
-    except (CheckpointDamaged, OtherPrecision) as error:
-        if isinstance(error, OtherPrecision) and not again:
+    except (CheckpointDamaged, OtherPrecision, OtherData) as error:
+        if not isinstance(error, CheckpointDamaged) and not again:
             raise
         aside = move_aside(checkpoint)
         log.warning("%s: %s Kept as %s; it begins anew", spec.name, error, aside.name)
@@ -273,7 +310,14 @@ def _restore(spec: Spec, trainer: Trainer, made: dict[str, Any]) -> None:
 
 
 def _train(
-    spec: Spec, folder: Path, trainer: Trainer, parts: Parts, made: dict[str, Any], until: float, progress: bool
+    spec: Spec,
+    folder: Path,
+    trainer: Trainer,
+    parts: Parts,
+    made: dict[str, Any],
+    until: float,
+    progress: bool,
+    followers: Sequence[Follower],
 ) -> None:
     from tqdm.auto import trange
 
@@ -288,7 +332,9 @@ def _train(
     epochs = trainer.recipe.epochs
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
         started = time.time()
-        made["rows"] = made["rows"] + do_epoch(spec, trainer, parts)
+        rows = do_epoch(spec, trainer, parts)
+        made["rows"] = made["rows"] + rows
+        tell(followers, spec, folder, rows)
         if spec.keep_every and epoch % spec.keep_every == 0 and epoch < epochs:
             made["logits"] = made["logits"] | {epoch: trainer.logits(parts["test"][0]).cpu()}
         lasted.append((now := time.time()) - started)
@@ -296,11 +342,15 @@ def _train(
         time_up = epoch < epochs and now + max(lasted[1:] or lasted) > until  # on a GPU the first compiles, too
         if time_up or evaluated(spec, epoch):
             write_checkpoint(folder / CHECKPOINT, made | _identity(spec, trainer) | {"trainer": trainer.state()})
+            with suppress(OSError):  # it is for --status alone
+                kept = {"epoch": epoch, "epochs": epochs, "seconds": round(made["seconds"], 1)}
+                (folder / PROGRESS).write_text(json.dumps(kept))
         if time_up:
             raise TimeUp(f"time is up after epoch {epoch} of {epochs}; the next call goes on.")
     made["seconds"] = time.time() - begun
     _keep(spec, folder, trainer, parts, made)  # and all of it is on the disk
-    (folder / CHECKPOINT).unlink(missing_ok=True)
+    for name in (PROGRESS, CHECKPOINT):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _keep(spec: Spec, folder: Path, trainer: Trainer, parts: Parts, made: dict[str, Any]) -> None:
@@ -322,6 +372,7 @@ def _keep(spec: Spec, folder: Path, trainer: Trainer, parts: Parts, made: dict[s
         "checksum": array_checksum(arrays),
         "files": describe_files(contents),
         "threads": torch.get_num_threads(),
+        "data": made["data"],
         "precision": trainer.precision,
         "images": images_to_train(spec, trainer.epoch),
         "step": " then ".join(made["ways"]),

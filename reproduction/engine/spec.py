@@ -59,6 +59,13 @@ class Spec:
     evaluate_every: int = _setting(5, "epochs between rows of the history, and between checkpoints", 1)
     precision: str = _setting("recipe", "float32, or bf16 within the network; recipe: as in the recipe", later=True)
     keep_every: int = _setting(0, "epochs between test logits that are kept; 0: those of the end alone", 0, later=True)
+    threads: int = _setting(
+        1,
+        "of the processor, to train with: another number is another run, as sums of floats differ",
+        1,
+        1024,
+        later=True,
+    )
 
     def __post_init__(self) -> None:
         for f in fields(self):

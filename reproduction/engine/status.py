@@ -17,6 +17,7 @@ from reproduction.engine.store import (
     HISTORY,
     LOG,
     LOGITS,
+    PROGRESS,
     VERSION,
     WEIGHTS,
     RunDamaged,
@@ -67,14 +68,14 @@ def exit_status(states: Iterable[str]) -> int:
 def _state(spec: Spec, root: str | Path | None, whole: bool) -> tuple[str, str]:
     folder = run_folder(spec, root)
     if is_locked(folder):
-        return "running", _age(folder / CHECKPOINT)
+        return "running", _progress(folder, running=True)
     if (folder / LOGITS).exists():
         return _finished_state(spec, root, whole)
     if (folder / FAILURE).is_file():
         return "failed", _failure(folder / FAILURE)
     if not (folder / CHECKPOINT).is_file() and (folder / WEIGHTS).is_file():
         return "damaged", f"no {LOGITS}"
-    return ("stopped", _age(folder / CHECKPOINT)) if folder.is_dir() else ("waiting", "")
+    return ("stopped", _progress(folder)) if folder.is_dir() else ("waiting", "")
 
 
 def _failure(path: Path) -> str:
@@ -113,7 +114,22 @@ def _seen_damage(path: Path, record: Mapping[str, Any]) -> str:
         return "" if zipfile.is_zipfile(file) else f"{path.name} is cut"
 
 
-def _age(checkpoint: Path) -> str:
-    if not checkpoint.is_file():
+def _progress(folder: Path, *, running: bool = False) -> str:
+    """'epoch 40 of 350, about 3.1 h left, last checkpoint 9 s ago': of the epoch that a next call would go on from."""
+    if not (folder / CHECKPOINT).is_file():
         return "no checkpoint yet"
-    return f"last checkpoint {time.time() - checkpoint.stat().st_mtime:.0f} s ago"
+    age = time.time() - (folder / CHECKPOINT).stat().st_mtime
+    kept = f"last checkpoint {age:.0f} s ago"
+    try:
+        epoch, epochs, seconds = json.loads((folder / PROGRESS).read_text()).values()
+        left = seconds / epoch * (epochs - epoch) - (age if running else 0)
+    except (OSError, ValueError, AttributeError, TypeError, ArithmeticError):  # begun before this was
+        return kept
+    return f"epoch {epoch} of {epochs}, about {_in_words(max(left, 0))} left, {kept}"
+
+
+def _in_words(seconds: float) -> str:
+    """'50 s', '12 min', '3.1 h'."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -31,7 +31,7 @@ VERSION = 1
 
 # what a finished run is, the logits last: their presence ends it
 SPEC, HISTORY, WEIGHTS, LOGITS = "spec.json", "history.parquet", "weights.pt", "logits.npz"
-CHECKPOINT, FAILURE, LOG = "checkpoint", "failed.json", "log.jsonl"
+CHECKPOINT, PROGRESS, FAILURE, LOG = "checkpoint", "progress.json", "failed.json", "log.jsonl"
 
 _AFTER = "test_logits_"  # an epoch, in the names of arrays
 

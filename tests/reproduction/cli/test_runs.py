@@ -195,6 +195,7 @@ def jobs(monkeypatch):
             return Ended(status, failed or {})
 
         monkeypatch.setattr("reproduction.engine.jobs.do_grid", do_grid)
+        monkeypatch.setattr("reproduction.engine.jobs.shutil.which", lambda name: f"/usr/bin/{name}")  # sbatch, too
         return asked
 
     return do
@@ -205,7 +206,15 @@ def test_grid_within_minutes_says_what_is_left(run, grid, jobs):
     stopped = run("grid", grid("gamma: [0, 1]"), "--minutes", "9", "--again", "--cores", "2", "--executor", "slurm")
     assert (stopped.exit_code, stopped.stdout) == (75, "1 done, 1 waiting\n")
     more = ("--executor", "slurm")
-    options = {"cores": "2", "again": True, "minutes": 9.0, "device": "auto", "per_device": 1, "more": more}
+    options = {
+        "cores": "2",
+        "again": True,
+        "minutes": 9.0,
+        "device": "auto",
+        "per_device": 1,
+        "follow": (),
+        "more": more,
+    }
     assert asked == [options]
     jobs(0)
     assert run("grid", grid("gamma: 0")).exit_code == 0
@@ -250,6 +259,19 @@ def test_grid_whose_runs_cannot_be_prepared_fails_and_says_why(run, grid, jobs):
     ended = run("grid", path, "--minutes", "9")
     assert (ended.exit_code, ended.stdout) == (1, "1 done, 3 failed\n")
     assert ended.stderr.splitlines()[-2:] == ["focal 1, seed 0 and 1 more: no data", "focal 3, seed 0: no device"]
+
+
+def test_what_a_scheduler_refused_is_told_at_the_end(run, grid, jobs, monkeypatch):
+    path = grid("gamma: [0, 1]")
+    jobs(1, {spec.digest: "its job did not begin" for spec in read_grid(path)})
+    ended = run("grid", path, "--executor", "slurm")
+    assert (ended.exit_code, ended.stdout) == (1, "2 failed\n")
+    assert ended.stderr.splitlines()[-1] == "cross-entropy, seed 0 and 1 more: its job did not begin"
+    monkeypatch.setattr("reproduction.engine.jobs.shutil.which", lambda name: None)
+    refused = run("grid", path, "--executor", "slurm")
+    assert refused.stderr == (
+        "Error: --executor slurm must find the command sbatch, as a login node has it. It is not in PATH.\n"
+    )
 
 
 @pytest.mark.parametrize("flags", [("--profile", "workflow/slurm/gpu"), ("--executor=slurm",)])
@@ -363,6 +385,7 @@ def test_what_no_call_would_do_is_not_counted(run, grid, tmp_path, monkeypatch):
     states = ["done", "running", "outdated", "stopped", "waiting"]
     entries = [Status(spec, state, "") for spec, state in zip(read_grid(path), states, strict=True)]
     monkeypatch.setattr(sys.modules["reproduction.engine.status"], "status", lambda specs, root, whole: entries)
+    monkeypatch.setattr("reproduction.engine.data_identity.refuse_other_data", lambda specs, root: None)  # no files
     first, second, *_ = run("grid", path, "--dry-run").output.splitlines()
     assert first == "5 runs: 1 done, 1 running, 1 outdated, 1 stopped, 1 waiting; 3 to do."
     assert second.endswith(": at most 360.")

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from reproduction.engine import checkpoint, fit
-from reproduction.engine.cost import Compute, images_to_train, total_compute
+from reproduction.engine.cost import Compute, images_to_evaluate, images_to_train, total_compute
 from reproduction.engine.recipes import RECIPES
 from reproduction.engine.run import run
 from reproduction.engine.spec import Spec
@@ -19,6 +19,15 @@ def test_images_of_a_run(monkeypatch):
     assert images_to_train(Spec(n_train=110, epochs=3, batch_size=50), epochs=2) == 220
     monkeypatch.setitem(RECIPES, "book-fast", replace(RECIPES["book-fast"], last_batch="drop"))
     assert images_to_train(Spec(n_train=110, epochs=3, batch_size=50)) == 300
+
+
+def test_images_that_are_only_evaluated(monkeypatch):
+    """Rows after epochs 5, 10 and 12 of training and test; and all three parts at the end."""
+    spec = Spec(n_train=100, n_validation=30, epochs=12)
+    assert images_to_evaluate(spec, 1000) == 3 * 1100 + 1130
+    assert images_to_evaluate(replace(spec, keep_every=4), 1000) == 3 * 1100 + 1130 + 2 * 1000
+    monkeypatch.setitem(RECIPES, "book-fast", replace(RECIPES["book-fast"], keep="best"))
+    assert images_to_evaluate(spec, 1000) == 3 * 1100 + 1130 + 12 * 30
 
 
 def test_compute_of_a_record():

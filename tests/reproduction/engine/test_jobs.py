@@ -18,10 +18,7 @@ from reproduction.engine import jobs
 from reproduction.engine.grids import read_grid
 from reproduction.engine.run import run
 from reproduction.engine.status import CALL_AGAIN, status
-from reproduction.engine.store import VERSION
 from tests.reproduction.conftest import SMALL
-
-MARKER = f"finished-{VERSION}"
 
 GRID = """
 dataset: fashion-mnist
@@ -62,23 +59,35 @@ def test_a_run_that_fails_is_told_and_the_others_are_done(small_data, tmp_path):
     assert not list((tmp_path / "my runs").glob(".logs-*"))
 
 
-def test_a_damaged_run_of_a_grid_is_asked_for_again(finished, tmp_path, monkeypatch):
-    """Its marker stood for it."""
+def test_snakemake_is_asked_for_what_is_not_done_by_the_run_itself(finished, tmp_path, monkeypatch):
+    """Its markers are the call's own: a damaged run has none, nor has one that is to be made anew."""
     spec, folder, _ = finished
     path = tmp_path / "grid.yaml"
     path.write_text("\n".join(f"{name}: {value}" for name, value in {**SMALL, "gamma": 2}.items()))
-    asked = []
-    monkeypatch.setattr(jobs, "_wait", lambda process, minutes: asked.append((folder / MARKER).is_file()) or 0)
-    commands = []
+    marked, commands = [], []
     monkeypatch.setattr(jobs.subprocess, "Popen", lambda command, **options: commands.append(command))
-    for cut in (0, 100):
-        (folder / MARKER).touch()
-        content = (folder / "logits.npz").read_bytes()
-        (folder / "logits.npz").write_bytes(content[: len(content) - cut])
-        jobs.do_grid(path, tmp_path)
-    assert asked == [True, False]
+    monkeypatch.setattr(jobs, "_wait", lambda process, minutes: marked.append(names(tmp_path.glob(".logs-*/*"))) or 0)
+
+    def names(paths):
+        return [path.name for path in paths]
+
+    before = sorted(names(folder.iterdir()))
+    jobs.do_grid(path, tmp_path)
+    jobs.do_grid(path, tmp_path, again=True)
+    (folder / "logits.npz").write_bytes((folder / "logits.npz").read_bytes()[:-100])
+    jobs.do_grid(path, tmp_path)
+    assert marked == [[f"{spec.digest}.finished"], [], []]
+    assert sorted(names(folder.iterdir())) == before
     assert all(command[1:3] == ["-m", "snakemake"] and "--nolock" in command for command in commands)
     assert read_grid(path) == [spec]
+
+
+def test_snakemake_marks_nothing_where_another_call_could_remove_it():
+    """What it makes lies in the folder of the call."""
+    text = (ROOT / "workflow" / "grid.smk").read_text()
+    made = re.findall(r"^    (?:output|log): (.*)", text, re.M)
+    assert len(made) == 4
+    assert all(re.fullmatch(r'(touch\()?f"\{RUN_LOGS\}/.*"\)?', where) for where in made)
 
 
 @pytest.fixture
@@ -139,9 +148,28 @@ def test_what_another_process_did_in_the_meantime_has_not_failed(finished, ended
 
 def test_all_failed_where_snakemake_began_nothing(ended, monkeypatch):
     """As of an option it does not know: a next call would begin nothing, too."""
-    assert ended(GRID, {}, minutes=9)["focal 1, seed 0"].startswith("Snakemake ended before it began a job")
+    assert ended(GRID, {}, minutes=9)["focal 1, seed 0"] == jobs.NONE_BEGAN
     assert ended(GRID, {"run-other": ""}, minutes=9) == {}
     assert ended(GRID, {}, minutes=1e-9) == {}  # the time was up before
+
+
+def test_what_a_scheduler_refused_has_failed_and_what_its_jobs_stopped_has_not(ended):
+    two, slurm = GRID.replace("gamma: 1", "gamma: [1, 2, 3]").replace("[1e-3, 1e30]", "1e-2"), ("--executor", "slurm")
+    logs = {"data-fashion-mnist": "fine\n", "focal 1, seed 0": "", "focal 2, seed 0": "Stopped: time is up.\n"}
+    assert ended(two, logs, more=slurm) == {"focal 1, seed 0": jobs.NONE_BEGAN, "focal 3, seed 0": jobs.NONE_BEGAN}
+    assert ended(two, logs) == {}
+
+
+@pytest.mark.parametrize("more", ["--executor slurm --jobs 2", "--profile workflow/slurm/gpu"])
+def test_slurm_is_looked_for_before_work_begins(monkeypatch, more):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(jobs.shutil, "which", lambda name: None)
+    with pytest.raises(ValueError, match="--executor slurm must find the command sbatch"):
+        jobs.check_scheduler(more.split())
+    jobs.check_scheduler(["--executor", "kubernetes"])
+    jobs.check_scheduler(["--executor", "local", *more.split()[2:]])
+    monkeypatch.setattr(jobs.shutil, "which", lambda name: f"/usr/bin/{name}")
+    jobs.check_scheduler(more.split())
 
 
 @pytest.mark.slow
@@ -268,6 +296,7 @@ def test_here_the_scheduler_knows_the_places_and_a_job_takes_one(asked, tmp_path
     assert options == ["--device", "cuda", "--per-device", "3"]
     command, options, _ = asked(tmp_path)
     assert "--resources" not in command
+    assert "rules" in command
     assert options == []
 
 
@@ -277,6 +306,7 @@ def test_on_a_cluster_a_job_takes_what_it_was_given_and_has_its_own_minutes(aske
     assert "--resources" not in command
     assert options == ["--device", "cuda", "--minutes", "110"]
     assert minutes is None  # Snakemake is not stopped
+    assert "rules" not in command  # it says why a job was not taken
     _, options, minutes = asked(tmp_path, minutes=9, again=True)
     assert options[:2] == ["--again", "--until"]
     assert 500 < float(options[2]) - time.time() <= 541

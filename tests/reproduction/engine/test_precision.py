@@ -103,7 +103,7 @@ def tf32():
 
 def test_float32_is_float32_on_a_gpu(monkeypatch, tf32):
     monkeypatch.setattr(fit, "pick_device", torch.device)
-    monkeypatch.setattr(fit, "load_parts", lambda spec, device: (None, {"train": ((), ())}))
+    monkeypatch.setattr(fit, "load_parts", lambda spec, device, dataset: (None, {"train": ((), ())}))
     monkeypatch.setattr(fit, "fresh_trainer", lambda *given: None)
     monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
     monkeypatch.setattr(torch, "use_deterministic_algorithms", lambda *_, **given: None)

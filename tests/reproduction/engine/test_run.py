@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from reproduction.engine import run as face_run
 from reproduction.engine.checkpoint import read_checkpoint, write_checkpoint
@@ -284,7 +285,7 @@ def test_what_the_device_refuses_leaves_the_checkpoint_where_it_is(small, tmp_pa
     monkeypatch.setattr(Trainer, "restore", refuse)
     with pytest.raises(RuntimeError, match="launch failure"):
         run(small(), tmp_path)
-    assert sorted(p.name for p in (tmp_path / small().digest).iterdir()) == ["checkpoint", "log.jsonl"]
+    assert sorted(p.name for p in (tmp_path / small().digest).iterdir()) == ["checkpoint", "log.jsonl", "progress.json"]
 
 
 def test_leftovers_of_killed_processes_are_removed(small, tmp_path):
@@ -312,7 +313,7 @@ def test_a_full_disk_says_what_it_needs_and_loses_nothing(small, tmp_path, kille
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     names = {p.name for p in folder.iterdir()}
-    assert names == {"failed.json", "log.jsonl"} | ({"checkpoint"} if dies_at else set())
+    assert names == {"failed.json", "log.jsonl"} | ({"checkpoint", "progress.json"} if dies_at else set())
     assert before is None or (folder / "checkpoint").read_bytes() == before
     assert status([spec], tmp_path / "full")[0].detail.startswith("checkpoint needs")
     epochs.clear()
@@ -477,6 +478,27 @@ def test_what_cannot_be_made_anew_leaves_the_finished_run_in_its_place(small, tm
         run(spec, tmp_path, again=True, **options)
     assert folders(tmp_path) == [spec.digest]
     assert_same(run(spec, tmp_path), whole)
+
+
+# --- threads ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("around", [1, 3])
+def test_threads_are_those_of_the_run_whatever_is_around_it(small, tmp_path, monkeypatch, around):
+    """Of `focal run` and of a job of a grid, which has OMP_NUM_THREADS 1, the numbers are the same."""
+    train_epoch, seen, before = Trainer.train_epoch, [], torch.get_num_threads()
+    monkeypatch.setattr(Trainer, "train_epoch", lambda *a: seen.append(torch.get_num_threads()) or train_epoch(*a))
+    torch.set_num_threads(around)
+    try:
+        for threads in (1, 2):
+            spec = small(epochs=1, threads=threads)
+            run(spec, tmp_path)
+            assert json.loads((tmp_path / spec.digest / "spec.json").read_text())["threads"] == threads
+        assert torch.get_num_threads() == around
+    finally:
+        torch.set_num_threads(before)
+    assert seen == [1, 2]
+    assert small(threads=1).digest == small().digest != small(threads=2).digest
 
 
 # --- epochs on the way -----------------------------------------------------------------

@@ -1,5 +1,9 @@
 """Where runs stand: by the files that are there, without reading the large ones."""
 
+import os
+import re
+import time
+
 import numpy as np
 import pytest
 
@@ -36,6 +40,24 @@ def test_states(finished, change_record, small, tmp_path):
         assert damaged[0] == "damaged"
         assert "must have a readable spec.json" in damaged[1]
         assert failed == ("failed", "for a reason that failed.json does not tell")
+
+
+def test_epoch_and_time_left_are_those_of_the_checkpoint(small, tmp_path, killed):
+    spec = small(epochs=40, evaluate_every=3)
+    killed(8, spec, tmp_path)
+    folder, told = tmp_path / spec.digest, r"epoch 6 of 40, about \d+ s left, last checkpoint \d+ s ago"
+    assert re.fullmatch(told, state(spec, tmp_path)[1])
+    (folder / "progress.json").write_text('{"epoch": 10, "epochs": 40, "seconds": 3600}')
+    os.utime(folder / "checkpoint", (time.time() - 1800,) * 2)
+    assert state(spec, tmp_path) == ("stopped", "epoch 10 of 40, about 3.0 h left, last checkpoint 1800 s ago")
+    with held(folder, "x"):
+        assert state(spec, tmp_path) == ("running", "epoch 10 of 40, about 2.5 h left, last checkpoint 1800 s ago")
+    for content in ("", "[]", "{}", '{"epoch": 0, "epochs": 1, "seconds": 1}'):
+        (folder / "progress.json").write_text(content)
+        assert state(spec, tmp_path) == ("stopped", "last checkpoint 1800 s ago")
+    run(spec, tmp_path)
+    assert state(spec, tmp_path) == ("done", "")
+    assert not (folder / "progress.json").exists()
 
 
 def test_another_call_is_asked_for_only_where_it_helps():
