@@ -147,6 +147,10 @@ def _beside_papers(tables: dict[str, pd.DataFrame], unlike: Sequence[str]) -> st
 
     parts = [_listed("The papers trained otherwise:", unlike)] if unlike else []
     for metric, table in tables.items():
-        text = table.rename(index=in_words).to_string(na_rep="", float_format=f"%.{digits_of(metric)}f")
+        text = (
+            table.rename(index=in_words)
+            .rename_axis(index=None)
+            .to_string(na_rep="", float_format=f"%.{digits_of(metric)}f")
+        )
         parts.append(f"{in_words(metric)} as printed, for this data set and network; here: our mean\n{text}")
     return "\n".join(parts)

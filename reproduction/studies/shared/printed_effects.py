@@ -192,7 +192,8 @@ def printed_cells(metric: str, dataset: str, network: str) -> pd.DataFrame:
 def printed_beside(measured: pd.DataFrame, metric: str, dataset: str, network: str) -> pd.DataFrame:
     """`compare_with_printed`, and below it the losses that are printed and not measured."""
     ours, cells = compare_with_printed(measured, metric, dataset, network), printed_cells(metric, dataset, network)
-    return pd.concat([ours, cells.drop(index=[*map(printed_name, ours.index)], errors="ignore")])
+    both = pd.concat([ours, cells.drop(index=[*map(printed_name, ours.index)], errors="ignore")])
+    return both[[column for when in _HEADINGS.values() for column in both if column[0] == when]]
 
 
 def printed_name(loss: str) -> str:

@@ -69,7 +69,7 @@ def _load(folder: Path) -> Trained | None:
 def settings_of_imported(told: Imported, n_validation: int) -> dict[str, str]:
     """What its owner told."""
     training = {"training samples": f"{told.n_train:,}" if told.n_train else "", "epochs": f"{told.epochs or ''}"}
-    training |= {"validation samples": f"{n_validation:,}", "recipe": _first_name(told.recipe or "")}
+    training |= {"validation samples": f"{n_validation:,}", "recipe": told.recipe or ""}
     return {"data set": told.dataset, "precision": told.precision or "", "threads": f"{told.threads or ''}"} | training
 
 
@@ -82,7 +82,7 @@ def settings_of(spec: Spec, record: Mapping[str, Any]) -> dict[str, str]:
         "data set": spec.dataset,
         "training samples": f"{spec.n_train:,}",
         "validation samples": f"{spec.n_validation:,}",
-        "recipe": ", ".join([_first_name(spec.recipe), *own]),
+        "recipe": ", ".join([spec.recipe, *own]),
         "epochs": str(spec.training.epochs),
         "precision": record.get("precision", ""),
         "threads": "a GPU's" if on_gpu else str(record.get("threads", "")),
@@ -91,12 +91,13 @@ def settings_of(spec: Spec, record: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _first_name(recipe: str) -> str:
-    """Of recipes that do the same, which papers share, the first one's."""
-    if recipe not in RECIPES:
-        return recipe
-    alike = replace(RECIPES[recipe], source="")
-    return next(name for name, other in RECIPES.items() if replace(other, source="") == alike)
+def _as_one(recipe: str) -> str:
+    """With the first name of those of recipes that do the same, which papers share."""
+    name, *own = recipe.split(", ")
+    if name in RECIPES:
+        alike = replace(RECIPES[name], source="")
+        name = next(first for first, other in RECIPES.items() if replace(other, source="") == alike)
+    return ", ".join([name, *own])
 
 
 def find_differences(
@@ -117,7 +118,8 @@ def find_differences(
         if name in IF_TOLD and not (there and all(here)):
             untold += [name] if name in ("precision", "threads") else []
             here = {value: losses for value, losses in here.items() if value and there}
-        others = {value: losses for value, losses in here.items() if {value} != there}
+        same = _as_one if name == "recipe" else str
+        others = {value: losses for value, losses in here.items() if {same(value)} != {*map(same, there)}}
         of = {value: f" ({', '.join(losses)})" if len(here) > 1 else "" for value, losses in others.items()}
         said = [f"{value or NOT_TOLD}{losses}" for value, losses in of.items()]
         if said:
