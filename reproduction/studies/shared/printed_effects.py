@@ -193,7 +193,8 @@ def printed_beside(measured: pd.DataFrame, metric: str, dataset: str, network: s
     """`compare_with_printed`, and below it the losses that are printed and not measured."""
     ours, cells = compare_with_printed(measured, metric, dataset, network), printed_cells(metric, dataset, network)
     both = pd.concat([ours, cells.drop(index=[*map(printed_name, ours.index)], errors="ignore")])
-    return both[[column for when in _HEADINGS.values() for column in both if column[0] == when]]
+    columns = [(when, of) for when in _HEADINGS.values() for of in ("here", "sd", *_PAPERS)]
+    return both[[column for column in columns if column in both]]
 
 
 def printed_name(loss: str) -> str:
