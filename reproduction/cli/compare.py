@@ -125,7 +125,9 @@ def _as_text(record: str, found: Comparison) -> str:
             shown["would show"] = number(row["smallest"]) if row["smallest"] == row["smallest"] else ""
             shown["answer"] = row["answer"]
         rows.append(shown)
-    return "\n".join([*lines, *_aligned(rows), f"Intervals are over {'; '.join(dict.fromkeys(found.rows['over']))}."])
+    over = dict.fromkeys(found.rows.loc[found.rows["low"].notna(), "over"])
+    lines += [*_aligned(rows), *([f"Intervals are over {'; '.join(over)}."] if over else [])]
+    return "\n".join(lines)
 
 
 def _aligned(rows: Sequence[dict[str, str]]) -> list[str]:

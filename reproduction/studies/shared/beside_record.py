@@ -6,7 +6,7 @@ focal compare mine --with cifar10-record
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,14 +96,12 @@ def compare_with_record(
             loss; a record of several networks, none of which is that of the runs.
     """
     dataset, model = _of_one_network(runs)
-    for metric in metrics:
-        _require("metric", metric, METRICS)
-    _require("record", name, recorded_names())
+    _require("metric", metrics, METRICS)
+    _require("record", [name], recorded_names())
     table, there = read_table(name), _network_there(name, model)
     table = table[table["model"] == there]
     losses = list(dict.fromkeys(table["loss"]))
-    for loss in against:
-        _require("loss of the record", loss, losses)
+    _require("loss of the record", against, losses)
     planned = [spec for spec in read_planned(name) if spec.model == there]
     recorded = [run for run in load_recorded(name, part=True) if run.spec.model == there]
     own = [(run.loss, run.settings) for run in runs]
@@ -150,9 +148,9 @@ def _listed(networks: set[tuple[str, str]]) -> str:
     return "; ".join(f"{model} on {dataset}" for dataset, model in sorted(networks))
 
 
-def _require(what: str, given: str, known: Any) -> None:
-    if given not in known:
-        raise ValueError(f"{what} must be one of {', '.join(known)}. Got {given!r}.")
+def _require(what: str, given: Iterable[str], known: Collection[str]) -> None:
+    if unknown := [name for name in given if name not in known]:
+        raise ValueError(f"{what} must be one of {', '.join(known)}. Got {unknown[0]!r}.")
 
 
 def _network_there(name: str, model: str) -> str:
@@ -255,6 +253,7 @@ def compare_with_papers(runs: Sequence[Trained], metrics: Sequence[str]) -> tupl
         ValueError: as `compare_with_record`.
     """
     dataset, model = _of_one_network(runs)
+    _require("metric", metrics, METRICS)
     printed, network = NAMES.get(dataset, dataset), in_words(model).partition(" for ")[0].replace(" ", "-")
     there = [metric for metric in metrics if not printed_cells(metric, printed, network).empty]
     if not there:

@@ -96,6 +96,7 @@ def test_printed_cells_stand_beside_own_logits(tmp_path):
         (("--with", "cifar11"), "record must be one of "),
         (("--with", RECORD, "--loss", "focal 4"), "--loss must be one of focal 3, focal 5. Got 'focal 4'."),
         (("--with", RECORD, "--metric", "acc"), "metric must be one of error"),
+        (("--with", "printed", "--metric", "acc"), "metric must be one of error"),
         (("--with", RECORD, "--out", "table.parquet"), ".csv"),
         (("--with", RECORD, "--out", "none/table.csv"), "There is no "),
         (("--with", "printed", "--out", "table.csv"), "--out, --json and --against are for a record. Got printed."),
