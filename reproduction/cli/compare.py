@@ -126,7 +126,7 @@ def _as_text(record: str, found: Comparison) -> str:
             shown["answer"] = row["answer"]
         rows.append(shown)
     over = dict.fromkeys(found.rows.loc[found.rows["low"].notna(), "over"])
-    lines += [*_aligned(rows), *([f"Intervals are over {'; '.join(over)}."] if over else [])]
+    lines += [*_aligned(rows), *([f"Intervals, each for itself, are over {'; '.join(over)}."] if over else [])]
     return "\n".join(lines)
 
 

@@ -39,7 +39,7 @@ def test_a_comparison_is_printed_and_written(mine, tmp_path):
     assert caution == "The best there was chosen by the same numbers, which flatters it a little."
     assert row.startswith("focal 3 - cross-entropy (best)  error, as trained  10.")
     assert " higher: 10." in row
-    assert over == "Intervals are over 3 seeds and 10,000 test images, paired."
+    assert over == "Intervals, each for itself, are over 3 seeds and 10,000 test images, paired."
     (written,) = pd.read_csv(out).to_dict("records")
     (same,) = json.loads(as_json.read_text())
     assert {name: same[name] for name in written} == {
@@ -54,7 +54,7 @@ def test_each_loss_has_its_rows_and_the_record_its_own(mine):
     assert code == 0, output
     rows = [line.partition("  ")[0] for line in output.splitlines() if " - " in line]
     assert rows == [f"focal {gamma} - {other}" for gamma in (3, 5) for other in ("brier", "focal 3")]
-    assert "Intervals are over 2 seeds and 10,000 test images, paired; 3 seeds" in output
+    assert "Intervals, each for itself, are over 2 seeds and 10,000 test images, paired; 3 seeds" in output
 
 
 def test_runs_trained_otherwise_are_refused_and_shown_anyway(tmp_path):
