@@ -24,7 +24,7 @@ from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.significance import holm, t_p_value
 from reproduction.engine.contrasts import SCALINGS
 from reproduction.engine.spec import Spec
-from reproduction.engine.store import Result
+from reproduction.engine.store import Logits, Result
 from reproduction.pages.tables import in_words
 from reproduction.studies.shared.two_way import IMAGES, LEFT_OUT, BySeed, changes_in, kept_images
 
@@ -53,24 +53,39 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
     runs = list(results)
     apart, shared = _settings_apart([result.spec for result in runs]), _with_one_test_set(runs)
     for result in runs:
-        spec, labels, logits = result.spec, result.test.labels, result.test.logits.astype(np.float64)
+        spec = result.spec
         run = run_columns(spec) | {name: value for name, value in _settings(spec).items() if name in apart}
-        for method, objective in scalings:
-            chosen = {"method": method, "objective": objective, "temperature": 1.0, "calibration_gamma": 0.0}
-            if method == "none":
-                probs = softmax(logits, -1)
-            else:
-                scaling = build(method, objective, **GRIDS.get((method, objective), {}))
-                fit = scaling.fit(result.validation.logits, result.validation.labels)
-                probs = fit.predict_proba(logits)
-                chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
-            parts = kept_images(len(labels)) if spec.dataset in shared else [slice(None)]
-            found = [all_metrics(probs[kept], labels[kept]) for kept in parts]
-            for name, metric in METRICS.items():
-                values = [metric.unit * of_images[name] for of_images in found]
-                changes = {IMAGES: len(labels)} | changes_in(values) if len(values) > 1 else {}
-                rows.append(run | chosen | {"metric": name, "value": values[0]} | changes)
+        found = measure_logits(result.validation, result.test, scalings, by_images=spec.dataset in shared)
+        rows += [run | row for row in found]
     return pd.DataFrame(rows)
+
+
+def measure_logits(
+    validation: Logits, test: Logits, scalings: Iterable[tuple[str, str]] = SCALINGS, *, by_images: bool
+) -> list[dict[str, Any]]:
+    """The columns of `measure` that are of the logits alone, a row a scaling and metric.
+
+    Args:
+        by_images: whether with IMAGES and LEFT_OUT.
+    """
+    rows: list[dict[str, Any]] = []
+    labels, logits = test.labels, test.logits.astype(np.float64)
+    for method, objective in scalings:
+        chosen = {"method": method, "objective": objective, "temperature": 1.0, "calibration_gamma": 0.0}
+        if method == "none":
+            probs = softmax(logits, -1)
+        else:
+            scaling = build(method, objective, **GRIDS.get((method, objective), {}))
+            fit = scaling.fit(validation.logits, validation.labels)
+            probs = fit.predict_proba(logits)
+            chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
+        parts = kept_images(len(labels)) if by_images else [slice(None)]
+        found = [all_metrics(probs[kept], labels[kept]) for kept in parts]
+        for name, metric in METRICS.items():
+            values = [metric.unit * of_images[name] for of_images in found]
+            changes = {IMAGES: len(labels)} | changes_in(values) if len(values) > 1 else {}
+            rows.append(chosen | {"metric": name, "value": values[0]} | changes)
+    return rows
 
 
 def _with_one_test_set(runs: Iterable[Result]) -> set[str]:

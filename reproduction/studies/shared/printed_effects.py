@@ -133,6 +133,7 @@ def kk24_change(dataset: str, column: str, loss: str, other: str, sign: int) -> 
 # names in this book's runs -> as printed; others are the same
 _LOSSES = {"focal-scheduled-531": "focal 5-3-1", "focal-scheduled-532": "focal 5-3-2"}
 _WITH_PARAMETERS = {name for name, record in LOSS_RECORDS.items() if record.parameters} - {"focal"}  # printed without
+_PAPERS = ("M20", "L25", "KK24")
 _HEADINGS = {"pre": "as trained", "post": "after temperature scaling"}
 
 
@@ -149,27 +150,51 @@ def compare_with_printed(measured: pd.DataFrame, metric: str, dataset: str, netw
         dataset: as printed, 'CIFAR-10'.
         network: the papers' network to show.
     """
-    chosen_by = "adaptive-ece" if metric == "adaptive-ece" else "ece"
     ours = summarise(measured).query("metric == @metric")
     ours = ours.assign(printed=ours["loss"].map(printed_name))
-    scalings = {"pre": ("none", ""), "post": ("temperature", chosen_by)}
-    printed = printed_tables()
-    printed = printed[(printed["dataset"] == dataset) & (printed["network"] == network) & (printed["metric"] == metric)]
-    values = printed.drop_duplicates(["paper", "loss", "stage"]).set_index(["paper", "loss", "stage"])["value"]
-    if metric == "nll":
-        values = values / 100  # M20 prints per cent
+    scalings = {"pre": ("none", ""), "post": scaling_as_printed(metric)}
+    cells = printed_cells(metric, dataset, network)
     found = {}
     for stage in ("pre", "post") if metric != "error" else ("pre",):
         method, objective = scalings[stage]
         part = ours[(ours["method"] == method) & (ours["objective"] == objective)].set_index("loss")
         when = _HEADINGS[stage]
         found[when, "here"], found[when, "sd"] = part["mean"], part["sd"]
-        for paper in ("M20", "L25"):
-            found[when, paper] = part["printed"].map(lambda k, p=paper, s=stage: values.get((p, k, s)))
-        if stage == "post" and metric == "adaptive-ece":
-            kk24 = kk24_table1().query("dataset == @dataset and stage == 'ts'").set_index("loss")["adaptive_ece"]
-            found[when, "KK24"] = part["printed"].map(kk24.get)
+        for paper in _PAPERS:
+            if (when, paper) in cells:
+                found[when, paper] = part["printed"].map(cells[when, paper].get)
     return pd.DataFrame(found).astype(float).dropna(axis="columns", how="all")
+
+
+def scaling_as_printed(metric: str) -> tuple[str, str]:
+    """The scaling and objective of our tables that is nearest to that after which the papers print a metric."""
+    return "temperature", "adaptive-ece" if metric == "adaptive-ece" else "ece"
+
+
+def printed_cells(metric: str, dataset: str, network: str) -> pd.DataFrame:
+    """What the papers print: a row a loss, by its `printed_name`; columns as of `compare_with_printed`."""
+    cells = printed_tables()
+    cells = cells[(cells["dataset"] == dataset) & (cells["network"] == network) & (cells["metric"] == metric)]
+    cells = cells.drop_duplicates(["paper", "loss", "stage"])
+    if metric == "nll":
+        cells = cells.assign(value=cells["value"] / 100)  # M20 prints per cent
+    found = {}
+    for stage in ("pre", "post") if metric != "error" else ("pre",):
+        for paper in _PAPERS[:2]:
+            part = cells[(cells["stage"] == stage) & (cells["paper"] == paper)]
+            found[_HEADINGS[stage], paper] = part.set_index("loss")["value"]
+    if metric == "adaptive-ece" and network == "ResNet-50":
+        kk24 = kk24_table1().query("dataset == @dataset and stage == 'ts'").set_index("loss")["adaptive_ece"]
+        found[_HEADINGS["post"], "KK24"] = kk24
+    return pd.DataFrame(found).astype(float).dropna(axis="columns", how="all")
+
+
+def printed_beside(measured: pd.DataFrame, metric: str, dataset: str, network: str) -> pd.DataFrame:
+    """`compare_with_printed`, and below it the losses that are printed and not measured."""
+    ours, cells = compare_with_printed(measured, metric, dataset, network), printed_cells(metric, dataset, network)
+    both = pd.concat([ours, cells.drop(index=[*map(printed_name, ours.index)], errors="ignore")])
+    columns = [(when, of) for when in _HEADINGS.values() for of in ("here", "sd", *_PAPERS)]
+    return both[[column for column in columns if column in both]]
 
 
 def printed_name(loss: str) -> str:

@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from focal_lib.metrics.intervals import Interval, t_interval_if_any
+from focal_lib.metrics.intervals import Interval, t_interval, t_interval_if_any, welch_interval
 
 GROUPS = 20
 IMAGES = "images"  # columns of tables of runs: of how many test images; what leaving out a group changes
@@ -90,6 +90,34 @@ def interval_of_two(
     half, error = math.sqrt(quantiles**2 @ np.array(variances)), math.sqrt(sum(variances))
     found = _degrees(half / error, level, degrees) if error else degrees[0]
     return Interval(estimate, estimate - half, estimate + half, "t", level, found)
+
+
+def unpaired_interval(one: BySeed, two: BySeed, *, step: float = 0.0) -> Interval:
+    """The mean of one minus that of two, of seeds that are no pairs: Welch's over seeds, over test images, too, if any.
+
+    What is of the images is of both sides: C of the difference is C of either side less twice that between them.
+
+    Args:
+        step: as in `t_interval`, for each side.
+
+    Raises:
+        ValueError: fewer than two seeds on a side.
+    """
+    sides = [t_interval(side.of_all, step=step) for side in (one, two)]
+    counts = [len(side.seeds) for side in (one, two)]
+    deviations = [side.standard_error * n**0.5 for side, n in zip(sides, counts, strict=True)]
+    estimate = sides[0].estimate - sides[1].estimate
+    if not any(deviations):
+        return Interval(estimate, estimate, estimate, "t", degrees=sum(counts) - 2)
+    seeds = welch_interval((1, -1), [side.estimate for side in sides], deviations, counts)
+    if not one.images or one.images != two.images:
+        return seeds
+    apart = [side.values[:, 1:] - side.values[:, 1:].mean(axis=1, keepdims=True) for side in (one, two)]
+    between = (GROUPS - 1) / GROUPS * float(apart[0].mean(axis=0) @ apart[1].mean(axis=0))
+    common = sum(_common_variance(side.values[:, 1:]) for side in (one, two)) - 2 * between
+    if not common > 0:
+        return seeds
+    return interval_of_two(estimate, (seeds.standard_error**2, common), (seeds.degrees or 0, GROUPS - 1))
 
 
 def _common_variance(left_out: np.ndarray) -> float:

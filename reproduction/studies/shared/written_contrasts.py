@@ -20,7 +20,7 @@ from reproduction.studies.shared.recorded import read_written
 from reproduction.studies.shared.two_way import BySeed
 
 # of metrics that are whole numbers, or shares of so many: an image of 10,000, the most that are tested here, is 0.01 %
-_STEPS = {"epochs-to-low": 1.0, "epochs-to-error": 1.0, "error": 0.01}
+STEPS = {"epochs-to-low": 1.0, "epochs-to-error": 1.0, "error": 0.01}
 FINDINGS = ("borne out", "contradicted", "not borne out", "too few seeds to tell", "new", "open")  # by large runs
 ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
 _EVALUATED = ["table", "name", "compared", "primary", "metric", "claimed", "difference", "low", "high", "degrees"]
@@ -110,7 +110,7 @@ def _mean_by_seed(table: pd.DataFrame, metric: str, setting: Setting) -> BySeed:
 
 def interval_of(differences: BySeed, metric: str) -> Interval:
     """The t interval of what `paired_by_seed` gives of a metric; of one seed none. Knows whole numbers."""
-    return differences.interval(_STEPS.get(metric, 0.0))
+    return differences.interval(STEPS.get(metric, 0.0))
 
 
 def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast]) -> pd.DataFrame:
@@ -216,7 +216,7 @@ def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int | None
     Args:
         precision: digits behind the point; None: two of a metric in per cent, four of another.
     """
-    digits = [_digits(metric) if precision is None else precision for metric in found.get("metric", found["name"])]
+    digits = [digits_of(metric) if precision is None else precision for metric in found.get("metric", found["name"])]
 
     def say(column: str, sign: str = "+") -> list[str]:
         return [f"{value:{sign}.{n}f}" for value, n in zip(found[column], digits, strict=True)]
@@ -343,11 +343,11 @@ def format_small_with_large(compared: pd.DataFrame) -> pd.DataFrame:
 
 def _with_interval(metric: str, difference: float, low: float, high: float) -> str:
     """'-0.12 [-0.30, +0.06]'; of what is no percentage two digits more."""
-    number = f"{{:+.{_digits(metric)}f}}".format
+    number = f"{{:+.{digits_of(metric)}f}}".format
     return number(difference) + ("" if np.isnan(low) else f" [{number(low)}, {number(high)}]")
 
 
-def _digits(metric: str) -> int:
+def digits_of(metric: str) -> int:
     """Behind the point: two of what is in per cent."""
     return 2 if METRICS[metric].per_cent else 4
 

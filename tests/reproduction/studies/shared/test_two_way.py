@@ -19,6 +19,7 @@ from reproduction.studies.shared.two_way import (
     interval_over,
     kept_images,
     mean_of,
+    unpaired_interval,
 )
 
 
@@ -157,3 +158,45 @@ def test_coverage_where_the_truth_is_known(of_seeds):
         assert (
             np.mean([i.high - i.low for i in found]) < 1.2 * ideal
         )  # against the interval of the true variance with three degrees of freedom
+
+
+def test_seeds_that_are_no_pairs_have_welchs_interval():
+    rng = np.random.default_rng(0)
+    one, two = BySeed((0, 1, 2), rng.normal(size=3)), BySeed((5, 6, 7, 8), 3 * rng.normal(size=4))
+    found = unpaired_interval(one, two)
+    test = stats.ttest_ind(one.values, two.values, equal_var=False)
+    assert (found.low, found.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
+    assert t_p_value(found) == pytest.approx(test.pvalue)
+    assert unpaired_interval(one, BySeed((5, 6), np.full(2, 0.5))).low < found.estimate
+    with pytest.raises(ValueError, match="values must be at least two"):
+        unpaired_interval(one, BySeed((5,), np.zeros(1)))
+
+
+def test_images_of_seeds_that_are_no_pairs_by_hand():
+    """What every seed of both sides has of an image drops out; what one side alone has of it stays."""
+    rng = np.random.default_rng(1)
+    common, of_one = 10 * rng.normal(size=400), rng.normal(size=400)
+    sides = [
+        BySeed(tuple(range(seeds)), on_parts(common + own + 0.3 * np.arange(seeds)[:, None]), 400)
+        for own, seeds in ((of_one, 3), (0.0, 4))
+    ]
+    found, alone = unpaired_interval(*sides), unpaired_interval(*(BySeed(s.seeds, s.of_all.to_numpy()) for s in sides))
+    groups = np.stack([of_one[k::GROUPS].mean() for k in range(GROUPS)])
+    assert found.standard_error**2 - alone.standard_error**2 == pytest.approx(groups.var(ddof=1) / GROUPS)
+    other = BySeed(sides[1].seeds, sides[1].values, 200)
+    assert unpaired_interval(sides[0], other) == alone
+
+
+def test_its_interval_holds_the_difference_19_times_in_20():
+    """Of two sides that take images, seeds and both in their own ways."""
+    rng, inside = np.random.default_rng(2), 0
+    for _ in range(400):
+        images = rng.normal(size=200)
+        each = [
+            0.5 * images + rng.normal(size=200) + 0.05 * rng.normal(size=(n, 1)) + rng.normal(size=(n, 200))
+            for n in (3, 4)
+        ]
+        one, two = (BySeed(tuple(range(len(own))), on_parts(own), 200) for own in each)
+        found = unpaired_interval(one, two)
+        inside += found.low <= 0 <= found.high
+    assert 0.93 <= inside / 400 <= 0.995
