@@ -24,7 +24,7 @@ from reproduction.engine.data.corruptions import (
     read_published,
 )
 from reproduction.engine.data.dataset import Dataset, Split, split
-from reproduction.engine.data.images import CLASSES, IMAGE_SETS, load_images
+from reproduction.engine.data.images import CLASSES, IMAGE_SETS, find_image_set, load_images
 from reproduction.engine.data.sources import SOURCES, DataSource, find_source
 from reproduction.engine.data.text import TEXT_SETS, load_text
 
@@ -70,6 +70,11 @@ def check_name(name: str) -> None:
         _corruption_of(name)
     elif name not in TEXT_SETS and name not in IMAGE_SETS and places.own_folder(name) is None:
         raise ValueError(f"dataset must be one of {', '.join(DATASETS)}, or a folder in FOCAL_DATA. Got {name!r}.")
+
+
+def is_own(dataset: Dataset) -> bool:
+    """Whether it is a folder of images in FOCAL_DATA with a name that no published data set has."""
+    return dataset.kind == "images" and find_image_set(dataset.name) is None
 
 
 def class_names(name: str, classes: int) -> list[str]:
