@@ -1,7 +1,8 @@
 """Data sets by name; nothing of ours is ever unpickled.
 
 Each is looked for in `FOCAL_DATA/<name>` first: `train.npz` and `test.npz` for pictures (`images` uint8 (n, H, W) or
-(n, H, W, C), `labels` int64 (n,)), the published files for texts. Then it is fetched, as a Debian package or by the
+(n, H, W, C), `labels` int64 (n,)), of your own also `train/<class>/*.png` and `test/<class>/*.png` or what Hugging
+Face's `datasets` saved, the published files for texts. Then it is fetched, as a Debian package or by the
 downloads of torchvision, scikit-learn and pip, and kept under `FOCAL_CACHE` (default: the user's cache folder).
 
 `cifar10-c-<corruption>-<severity>` is CIFAR-10 with its test images corrupted: those of the published file where it is

@@ -251,6 +251,28 @@ def test_a_plan_refuses_a_network_by_its_arguments(mine):
         check_model("mine:Net", "ag-news", "tokens")
 
 
+@pytest.mark.parametrize(
+    ("model", "fits"), [("mlp", False), ("small-cnn", False), ("small-vit", False), ("resnet8", True)]
+)
+def test_networks_take_rectangles_or_are_refused_before_training(small, tmp_path, write_npz, epochs, model, fits):
+    write_npz(tmp_path / "data" / "wide", n_train=200, shape=(8, 16))
+    spec = small(dataset="wide", model=model, epochs=1)
+    if fits:
+        assert run(spec, tmp_path / "runs").test.logits.shape == (10, 10)
+        return
+    with pytest.raises(ValueError, match=rf"model {model}, .* data set wide must go together: .*\(2, 1, 8, 16\). Got "):
+        run(spec, tmp_path / "runs")
+    assert epochs == []
+
+
+def test_a_network_of_rectangles_names_height_and_width(mine, small, tmp_path, write_npz):
+    write_npz(tmp_path / "data" / "wide", n_train=200, shape=(8, 16))
+    with pytest.raises(ValueError, match=r"mine:Net must take no others than channels, height, width, .* Got size"):
+        run(small(dataset="wide", model="mine:Net"), tmp_path / "runs")
+    mine(MINE.replace("size**2", "height * width").replace("size,", "height, width,"))
+    assert run(small(dataset="wide", model="mine:Net", epochs=1), tmp_path / "runs").test.logits.shape == (10, 10)
+
+
 def test_trying_changes_no_random_number(mine, small, tmp_path):
     mine("import torch\ndef loss(x, y):\n    return x.mean() + torch.rand(()) + 0 * torch.rand(9).sum()\n", "odd")
     model, loss = torch.nn.Linear(3, 2), plugins.load("odd:loss")
