@@ -61,12 +61,11 @@ def run(
 
     focal run -p dataset cifar10 -p model resnet50 -p recipe m20-cifar -p loss focal -p gamma 3 -p seed 0
     """
-    from dataclasses import asdict
-
     from reproduction.engine.follow import find_followers
     from reproduction.engine.grids import make_spec, read_grid_from
     from reproduction.engine.locks import TimeUp, place_on_a_gpu
     from reproduction.engine.run import run_shared
+    from reproduction.engine.spec import chosen_fields
     from reproduction.engine.status import CALL_AGAIN
     from reproduction.engine.store import describe
     from reproduction.parameters import parse_parameters
@@ -93,7 +92,8 @@ def run(
             from reproduction.pages.execute import execute, find_source
             from reproduction.pages.resolve import resolve
 
-            execute(find_source("experiment"), page, asdict(result.spec) | {"runs": str(root or "")})
+            chosen = {own.name: getattr(result.spec, own.name) for own in chosen_fields()}
+            execute(find_source("experiment"), page, chosen | {"runs": str(root or "")})
             resolve(page, page)
             click.echo(f"page -> {page}")
     except TimeUp as stop:

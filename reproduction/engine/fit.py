@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from focal_lib.losses.base import TrainingLoss
 from focal_lib.losses.by_name import build
-from reproduction.engine import data, models
+from reproduction.engine import data, models, own
 from reproduction.engine.data.dataset import Dataset, Kind, Split
 from reproduction.engine.monitor import summary
 from reproduction.engine.precision import make_float32_exact
@@ -77,13 +78,31 @@ def fresh_trainer(spec: Spec, dataset: Dataset, samples: int, where: torch.devic
         ValueError: a network that does not go with the data, or a recipe that goes with neither.
     """
     torch.manual_seed(spec.seed)
-    model = models.build_for(spec.model, dataset)
+    model = models.build_for(spec.model, dataset, spec.model_code)
     model = model.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
     check_recipe(spec, dataset.kind, samples)
     recipe = spec.training
-    loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
+    _try_out(spec, model, dataset, where)
+    loss = make_loss(spec)
     way = pick_way(where, loss.one_graph and getattr(model, "one_graph", True), recipe.optimiser == "sgd")
     return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed), samples, way)
+
+
+def make_loss(spec: Spec) -> TrainingLoss:
+    """The loss of a run, fresh. Raises ValueError where it cannot be made of what is given."""
+    epochs = spec.training.epochs
+    if spec.loss_code:
+        return own.make_loss(spec.loss, spec.loss_code, {"gamma": spec.gamma, "lam": spec.lam, "epochs": epochs})
+    return build(spec.loss, spec.gamma, spec.lam, epochs)
+
+
+def _try_out(spec: Spec, model: nn.Module, dataset: Dataset, where: torch.device) -> None:
+    """What nobody has tried together goes through two samples first: a loss, a network or images of your own."""
+    if not (spec.loss_code or spec.model_code or data.is_own(dataset)):
+        return
+    inputs, labels = to_tensors(dataset.train.take(np.arange(2)), where, 0.5, 0.25)
+    what = f"model {spec.model}, loss {spec.label} and data set {dataset.name}"
+    own.try_out(what, model, make_loss(spec).to(where), inputs, labels, dataset.classes)
 
 
 def evaluated(spec: Spec, epoch: int) -> bool:

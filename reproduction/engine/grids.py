@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reproduction.checkout import ROOT
 from reproduction.engine.contrasts import Contrast, parse_contrasts
-from reproduction.engine.spec import Spec
+from reproduction.engine.plugins import beside
+from reproduction.engine.spec import Spec, chosen_fields
 from reproduction.parameters import read_yaml
 
 _MOST_RUNS, _MOST_LETTERS, _SHOWN = 100_000, 2**20 + 1, 10  # one letter more than may be
@@ -68,7 +69,8 @@ def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...], GridNotes
             raise ValueError(f"must hold fields of a run, as in 'gamma: [0, 3]'. Got {reprlib.repr(content)}.")
         notes = _parse_notes({name: content.pop(name) for name in _NOTES if name in content})
         runs = {name: value for name, value in content.items() if name != "contrasts"}
-        specs = list(dict.fromkeys(Spec(**values) for values in _combinations(runs)))
+        with beside(path.parent):
+            specs = list(dict.fromkeys(Spec(**values) for values in _combinations(runs)))
         if "contrasts" not in content:
             return specs, (), notes
         losses: dict[tuple[str, str], dict[str, None]] = {}
@@ -109,7 +111,7 @@ def make_spec(values: Mapping[str, Any]) -> Spec:
 
 
 def _check_names(values: Mapping[str, Any]) -> None:
-    known = [f.name for f in fields(Spec)]
+    known = [f.name for f in chosen_fields()]
     if unknown := sorted(map(str, set(values) - set(known))):
         raise ValueError(f"parameters must be among {', '.join(known)}. Got {', '.join(unknown[:_SHOWN])}.")
 

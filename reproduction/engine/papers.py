@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from focal_lib.loss_records import LOSS_RECORDS
-from reproduction.engine.recipes import RECIPES
+from reproduction.engine.plugins import find_recipe, is_own
 
 if TYPE_CHECKING:
     from reproduction.engine.spec import Spec
@@ -52,7 +52,7 @@ _NOBODYS = {
 def advise(loss: str, dataset: str, model: str) -> str:
     """What the papers have for a parameter of the loss, for that network on that data set where they say so."""
     if loss not in ("fcl", "fcl-l1"):
-        return LOSS_RECORDS[loss].papers
+        return LOSS_RECORDS[loss].papers if loss in LOSS_RECORDS else ""
     what = "" if loss == "fcl" else ", for fcl,"
     if (dataset, model) in FCL_OF_L25:
         gamma, lam = FCL_OF_L25[dataset, model]
@@ -65,7 +65,7 @@ def differences_from_papers(spec: Spec) -> tuple[str, ...]:
 
     A network, a loss and a data set count by themselves, though no paper may have just these together.
     """
-    recipe, found = RECIPES[spec.recipe], []
+    recipe, found = find_recipe(spec.recipe, spec.recipe_code), []
     recipes, samples = _DATASETS.get(spec.dataset, ((spec.recipe,), ()))
     if spec.dataset not in _DATASETS:
         found.append(f"data set {spec.dataset}, which is none of theirs")
@@ -74,7 +74,7 @@ def differences_from_papers(spec: Spec) -> tuple[str, ...]:
             found.append(f"{own:,} {name} samples, where they have {theirs:,}")
     if spec.model not in _NETWORKS:
         found.append(f"network {spec.model}, which is none of theirs")
-    if "not a paper's" in recipe.source:
+    if "not a paper's" in recipe.source or is_own(spec.recipe):
         found.append(f"recipe {spec.recipe}: {recipe.source}")
     elif spec.recipe not in recipes:
         found.append(f"recipe {spec.recipe}, where they have {' or '.join(recipes)} for {spec.dataset}")
@@ -95,13 +95,15 @@ def has_their_data(spec: Spec) -> bool:
 def _differences_of_loss(spec: Spec) -> list[str]:
     if spec.loss in _NOBODYS:
         return [_NOBODYS[spec.loss]]
+    if is_own(spec.loss):
+        return [f"loss {spec.label}, which is none of theirs"]
     if spec.loss in ("fcl", "fcl-l1"):
         theirs = FCL_OF_L25.get((spec.dataset, spec.model))
         if theirs is None:
             return [f"FCL of this network and data set, for which L25 A.10 has no gamma and lambda: {spec.label}"]
         if theirs != (spec.gamma, spec.lam):
             return [f"{spec.label}, where L25 A.10 has gamma {theirs[0]:g}, lambda {theirs[1]:g}"]
-    record = LOSS_RECORDS[spec.loss]
+    record = spec.loss_record
     if values := record.texts if spec.dataset in _TEXTS else record.images:
         (name,) = record.parameters
         if getattr(spec, name) not in values:

@@ -45,8 +45,7 @@ def check_runs(specs: Iterable[Spec], *, data: bool = True) -> None:
     """
     import torch
 
-    from focal_lib.losses.by_name import build
-    from reproduction.engine.fit import check_recipe
+    from reproduction.engine.fit import check_recipe, make_loss
     from reproduction.engine.models import check_model
     from reproduction.engine.step import pick_way
 
@@ -56,9 +55,9 @@ def check_runs(specs: Iterable[Spec], *, data: bool = True) -> None:
         try:
             if data:
                 check_name(spec.dataset)
-            check_model(spec.model, spec.dataset, kind)
+            check_model(spec.model, spec.dataset, kind, spec.model_code)
             check_recipe(spec, kind, spec.n_train)
-            build(spec.loss, spec.gamma, spec.lam, spec.training.epochs)
+            make_loss(spec)
         except ValueError as error:
             raise ValueError(f"{named(spec)}: {error}") from None
 

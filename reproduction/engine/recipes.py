@@ -6,6 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 PRECISIONS = ("float32", "bf16")
+_CHOICES = {
+    "optimiser": ("sgd", "adam", "adagrad"),
+    "precision": ("auto", *PRECISIONS),
+    "last_batch": ("keep", "drop"),
+    "keep": ("last", "best"),
+    "reduction": ("mean", "sum"),
+}
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,15 @@ class Recipe:
     keep: str = field(default="last", metadata={"later": True})  # weights of the 'last' epoch, or 'best' on validation
     reduction: str = field(default="mean", metadata={"later": True})  # of a batch's losses: 'mean' or 'sum'
     clip_norm: float = field(default=0.0, metadata={"later": True})  # longest gradient of all weights; 0: any
+
+    def __post_init__(self) -> None:
+        """ValueError where a choice is none of those above, or a number is out of range."""
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} of a recipe must be {', '.join(choices)}. Got {getattr(self, name)!r}.")
+        for name, least in (("learning_rate", 0), ("batch_size", 1), ("epochs", 1)):
+            if not getattr(self, name) >= least:
+                raise ValueError(f"{name} of a recipe must be at least {least}. Got {getattr(self, name)!r}.")
 
 
 _TOLD = Recipe(

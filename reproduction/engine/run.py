@@ -423,6 +423,6 @@ def network(spec: Spec, dataset: Dataset, weights: bytes, device: torch.device) 
 
     from reproduction.engine import models
 
-    model = models.build_for(spec.model, dataset).to(device)
+    model = models.build_for(spec.model, dataset, spec.model_code).to(device)
     model.load_state_dict(torch.load(io.BytesIO(weights), weights_only=True, map_location=device))
     return model.eval()

@@ -10,7 +10,8 @@ from dataclasses import Field, dataclass, field, fields, replace
 from numbers import Real
 from typing import Any
 
-from focal_lib.loss_records import LOSS_RECORDS
+from focal_lib.loss_records import LOSS_RECORDS, LossRecord
+from reproduction.engine import plugins
 from reproduction.engine.papers import advise
 from reproduction.engine.recipes import PRECISIONS, RECIPES, Recipe
 
@@ -35,9 +36,15 @@ def _setting(
     return field(default=default, metadata={"meaning": meaning, "minimum": minimum, "maximum": maximum, "later": later})
 
 
+def _code(of: str) -> Any:
+    return field(default="", metadata={"meaning": f"digest of the source of your own {of}", "later": True, "of": of})
+
+
 @dataclass(frozen=True)
 class Spec:
     """All that decides the numbers of a run. A field of the recipe can be overridden; 0 leaves it as it is.
+
+    A loss, network or recipe of your own is named 'module:Name', see `plugins`.
 
     Raises:
         ValueError: a value of another type or out of range, an unknown loss or recipe, a parameter that the loss
@@ -66,6 +73,9 @@ class Spec:
         1024,
         later=True,
     )
+    loss_code: str = _code("loss")  # these three are found, not chosen
+    model_code: str = _code("model")
+    recipe_code: str = _code("recipe")
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -77,15 +87,19 @@ class Spec:
         cross_entropy = self.loss == "cross-entropy"
         if cross_entropy:  # one run, one name
             object.__setattr__(self, "loss", "focal")
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss must be one of cross-entropy, {', '.join(LOSSES)}. Got {self.loss!r}.")
-        if self.recipe not in RECIPES:
-            raise ValueError(f"recipe must be one of {', '.join(RECIPES)}. Got {self.recipe!r}.")
+        for of in ("loss", "model", "recipe"):
+            name = getattr(self, of)
+            code = plugins.code_of(name, getattr(self, f"{of}_code")) if plugins.is_own(name) else ""
+            object.__setattr__(self, f"{of}_code", code)
+        if self.loss not in LOSSES and not self.loss_code:
+            known = f"cross-entropy, {', '.join(LOSSES)}"
+            raise ValueError(f"loss must be one of {known}, or module:Name of your own. Got {self.loss!r}.")
         if self.precision not in ("recipe", *PRECISIONS):
             raise ValueError(f"precision must be recipe, {' or '.join(PRECISIONS)}. Got {self.precision!r}.")
         self._leave_to_recipe()
-        self._check_parameters(() if cross_entropy else LOSSES[self.loss], "cross-entropy" if cross_entropy else "")
-        if LOSS_RECORDS[self.loss].of_epochs and self.training.epochs < 4:
+        uses = () if cross_entropy else self.loss_record.parameters
+        self._check_parameters(uses, "cross-entropy" if cross_entropy else self.loss)
+        if self.loss_record.of_epochs and self.training.epochs < 4:
             raise ValueError(
                 f"{self.loss} changes gamma after 2/7 and 5/7 of the epochs: epochs must be at least 4. "
                 f"Got {self.training.epochs}."
@@ -93,7 +107,7 @@ class Spec:
 
     def _leave_to_recipe(self) -> None:
         """What is as in the recipe anyway is not this run's own: one run, one name."""
-        recipe = RECIPES[self.recipe]
+        recipe = self._own_recipe
         for name in _OWN:
             if getattr(self, name) == getattr(recipe, name):
                 object.__setattr__(self, name, type(getattr(self, name))())
@@ -101,20 +115,31 @@ class Spec:
             object.__setattr__(self, "precision", "recipe")
 
     def _check_parameters(self, uses: tuple[str, ...], name: str) -> None:
+        defaults = plugins.loss_defaults(self.loss, self.loss_code) if self.loss_code else {}
         for parameter in ("gamma", "lam"):
             value = getattr(self, parameter)
             if value is _NOT_GIVEN:
-                if parameter in uses and self.loss != "focal":
+                default = defaults.get(parameter)
+                if parameter in uses and self.loss != "focal" and default is None:
                     advice = advise(self.loss, self.dataset, self.model)
-                    raise ValueError(LOSS_RECORDS[self.loss].say_missing(parameter, advice))
-                object.__setattr__(self, parameter, 0.0)
+                    raise ValueError(self.loss_record.say_missing(parameter, advice))
+                object.__setattr__(self, parameter, float(default or 0.0))
             elif value and parameter not in uses:
-                raise ValueError(f"{name or self.loss} has no {parameter}: leave it out. Got {value:g}.")
+                raise ValueError(f"{name} has no {parameter}: leave it out. Got {value:g}.")
+
+    @property
+    def loss_record(self) -> LossRecord:
+        """What is known of the loss."""
+        return plugins.loss_record(self.loss, self.loss_code) if self.loss_code else LOSS_RECORDS[self.loss]
+
+    @property
+    def _own_recipe(self) -> Recipe:
+        return plugins.find_recipe(self.recipe, self.recipe_code)
 
     @property
     def training(self) -> Recipe:
         """The recipe with this run's own epochs, batch size, learning rate and precision."""
-        recipe = RECIPES[self.recipe]
+        recipe = self._own_recipe
         own = {n: getattr(self, n) for n in _OWN if getattr(self, n)}
         if self.precision != "recipe":
             own["precision"] = self.precision
@@ -149,7 +174,7 @@ class Spec:
     @property
     def label(self) -> str:
         """For tables and legends, as 'cross-entropy', 'focal 3', 'fcl 2 0.5'."""
-        return LOSS_RECORDS[self.loss].label(self.gamma, self.lam)
+        return self.loss_record.label(self.gamma, self.lam)
 
     @property
     def name(self) -> str:
@@ -159,10 +184,15 @@ class Spec:
     @property
     def command(self) -> str:
         """The command that makes it, as 'focal run -p gamma 3 -p seed 1'."""
-        uses = () if self.is_cross_entropy else LOSSES[self.loss]
-        given = {f.name: getattr(self, f.name) for f in fields(self) if f.name in uses or _differs(self, f)}
+        uses = () if self.is_cross_entropy else self.loss_record.parameters
+        given = {f.name: getattr(self, f.name) for f in chosen_fields() if f.name in uses or _differs(self, f)}
         texts = ((n, str(v).removesuffix(".0") if isinstance(v, float) else str(v)) for n, v in given.items())
         return " ".join(["focal run", *(f"-p {name} {text}" for name, text in texts)])
+
+
+def chosen_fields() -> list[Field[Any]]:
+    """The fields that people set."""
+    return [own for own in fields(Spec) if "of" not in own.metadata]
 
 
 def describe_parameters() -> list[tuple[str, str]]:
@@ -173,9 +203,10 @@ def describe_parameters() -> list[tuple[str, str]]:
     choices = {"dataset": DATASETS, "model": MODELS, "recipe": RECIPES, "precision": ("recipe", *PRECISIONS)}
     choices["loss"] = [f"{name} ({', '.join(uses)})" if uses else name for name, uses in LOSSES.items()]
     found = []
-    for own in fields(Spec):
+    for own in chosen_fields():
         if own.name in choices:
-            allowed = f"One of {', '.join(choices[own.name])}."
+            more = ", or module:Name of your own" if own.name in ("loss", "model", "recipe") else ""
+            allowed = f"One of {', '.join(choices[own.name])}{more}."
         else:
             kind, most = "whole number" if own.type == "int" else "number", own.metadata["maximum"]
             allowed = f"A {kind} >= {own.metadata['minimum']}{'' if most is None else f', at most {most}'}."
@@ -195,11 +226,12 @@ def _differs(spec: Spec, own: Field[Any]) -> bool:
 
 
 def _checked(own: Field[Any], value: Any) -> str | int | float:
-    name, minimum, maximum = own.name, own.metadata["minimum"], own.metadata["maximum"]
+    name = own.name
     if own.type == "str":
         if not isinstance(value, str):
             raise ValueError(f"{name} must be a name. Got {value!r}.")
         return value
+    minimum, maximum = own.metadata["minimum"], own.metadata["maximum"]
     whole = own.type == "int"
     try:
         is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

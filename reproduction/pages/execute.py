@@ -140,7 +140,7 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
     check_target(out, source, ending=".ipynb")
     out.parent.mkdir(parents=True, exist_ok=True)
     part = part_of(out.resolve().with_suffix(".ipynb"))  # the name that papermill knows
-    folder = str(ROOT) if source.resolve().is_relative_to(ROOT) else None
+    folder = str(ROOT) if source.resolve().is_relative_to(ROOT / "notebooks") else None
     failed = out.with_suffix(".failed.ipynb")
     own_failure = _is_failure(failed)
     if failed.exists() and not own_failure:

@@ -1,7 +1,8 @@
 """Data sets by name; nothing of ours is ever unpickled.
 
 Each is looked for in `FOCAL_DATA/<name>` first: `train.npz` and `test.npz` for pictures (`images` uint8 (n, H, W) or
-(n, H, W, C), `labels` int64 (n,)), the published files for texts. Then it is fetched, as a Debian package or by the
+(n, H, W, C), `labels` int64 (n,)), of your own also `train/<class>/*.png` and `test/<class>/*.png` or what Hugging
+Face's `datasets` saved, the published files for texts. Then it is fetched, as a Debian package or by the
 downloads of torchvision, scikit-learn and pip, and kept under `FOCAL_CACHE` (default: the user's cache folder).
 
 `cifar10-c-<corruption>-<severity>` is CIFAR-10 with its test images corrupted: those of the published file where it is
@@ -24,7 +25,7 @@ from reproduction.engine.data.corruptions import (
     read_published,
 )
 from reproduction.engine.data.dataset import Dataset, Split, split
-from reproduction.engine.data.images import CLASSES, IMAGE_SETS, load_images
+from reproduction.engine.data.images import CLASSES, IMAGE_SETS, find_image_set, load_images
 from reproduction.engine.data.sources import SOURCES, DataSource, find_source
 from reproduction.engine.data.text import TEXT_SETS, load_text
 
@@ -70,6 +71,11 @@ def check_name(name: str) -> None:
         _corruption_of(name)
     elif name not in TEXT_SETS and name not in IMAGE_SETS and places.own_folder(name) is None:
         raise ValueError(f"dataset must be one of {', '.join(DATASETS)}, or a folder in FOCAL_DATA. Got {name!r}.")
+
+
+def is_own(dataset: Dataset) -> bool:
+    """Whether it is a folder of images in FOCAL_DATA with a name that no published data set has."""
+    return dataset.kind == "images" and find_image_set(dataset.name) is None
 
 
 def class_names(name: str, classes: int) -> list[str]:

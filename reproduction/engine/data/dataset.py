@@ -77,10 +77,15 @@ def check_images(name: str, part: Split, classes: int) -> Split:
         ValueError: images of another type or shape, labels outside 0 ... classes - 1.
     """
     images = part.inputs[..., None] if part.inputs.ndim == 3 else part.inputs
-    if images.dtype != np.uint8 or images.ndim != 4:
+    cure = ""
+    if images.dtype.kind == "f":
+        cure = " Of values in [0, 1]: (255 * images).round().astype(np.uint8)."
+    elif images.ndim == 4 and images.shape[3] > 4 >= images.shape[1]:
+        cure = " Channels first, it seems: images.transpose(0, 2, 3, 1)."
+    if images.dtype != np.uint8 or images.ndim != 4 or cure:
         raise ValueError(
             f"{name} images must be uint8 of shape (n, H, W) or (n, H, W, C). "
-            f"Got {part.inputs.dtype} {part.inputs.shape}."
+            f"Got {part.inputs.dtype} {part.inputs.shape}.{cure}"
         )
     check_labels(part.labels, len(images), classes, name=f"{name} labels")
     return Split(images, part.labels.astype(np.int64))

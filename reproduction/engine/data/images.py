@@ -14,11 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from focal_lib.validation import check_labels
 from reproduction.engine.data import places
 from reproduction.engine.data.dataset import Dataset, Split, check_images
+from reproduction.engine.data.folders import SAVED, read_image_folder, read_saved
 
 Parts = tuple[Split, Split]  # for training and test
 NPZ_FILES = ("train.npz", "test.npz")
+_FOLDERS = ("train/<class>/*.png", "test/<class>/*.png")
 
 
 class ImageSet(NamedTuple):
@@ -40,7 +43,11 @@ def load_images(name: str) -> Dataset:
         missing = [file for file in NPZ_FILES if not (own / file).is_file()]
         if not missing:
             return _read_folder(name, own)
-        published = IMAGE_SETS[name].files if name in IMAGE_SETS else ()
+        if name not in IMAGE_SETS and (own / SAVED).is_file():
+            return _checked(name, own, *read_saved(own))
+        if name not in IMAGE_SETS and (own / "train").is_dir():
+            return _checked(name, own, *read_image_folder(own))
+        published = IMAGE_SETS[name].files if name in IMAGE_SETS else _FOLDERS
         if not published or not all((own / file).is_file() for file in published):
             wanted = " or ".join(" and ".join(files) for files in (NPZ_FILES, published) if files)
             raise ValueError(f"{own} must hold {wanted}. Got no {', no '.join(missing)}.")
@@ -57,14 +64,32 @@ def load_images(name: str) -> Dataset:
 
 def _read_folder(name: str, folder: Path) -> Dataset:
     train, test = (_read_npz(folder / file) for file in NPZ_FILES)
-    classes = IMAGE_SETS[name].classes if name in IMAGE_SETS else int(train.labels.max(initial=0)) + 1
-    if classes < 2:
-        raise ValueError(f"{folder / NPZ_FILES[0]} must have labels of two classes or more. Got none above 0.")
-    train, test = check_images(f"{name} train", train, classes), check_images(f"{name} test", test, classes)
+    return _checked(name, folder, train, test, NPZ_FILES)
+
+
+def _checked(name: str, folder: Path, train: Split, test: Split, files: tuple[str, str] = ("train", "test")) -> Dataset:
+    classes = IMAGE_SETS[name].classes if name in IMAGE_SETS else _count_classes(folder / files[0], train.labels)
+    train, test = (
+        check_images(str(folder / file), part, classes) for file, part in zip(files, (train, test), strict=True)
+    )
     if train.inputs.shape[1:] != test.inputs.shape[1:]:
         shapes = " and ".join(str(part.inputs.shape[1:]) for part in (train, test))
         raise ValueError(f"{folder} must hold training and test images of one shape. Got {shapes}.")
     return Dataset(name, classes, train, test)
+
+
+def _count_classes(path: Path, labels: np.ndarray) -> int:
+    """Of a data set of your own: 0 ... K - 1, each with a training sample."""
+    check_labels(labels, len(labels), np.iinfo(np.int64).max, name=f"{path} labels")
+    found = np.unique(labels)
+    if len(found) < 2:
+        raise ValueError(f"{path} must have labels of two classes or more. Got {found[0]} alone.")
+    if found[-1] != len(found) - 1:
+        raise ValueError(
+            f"{path} labels must be 0 ... K - 1, none left out: number them alike in both files, by np.unique(labels, "
+            f"return_inverse=True)[1]. Got {len(found)} different ones from {found[0]} to {found[-1]}."
+        )
+    return len(found)
 
 
 def _read_npz(path: Path) -> Split:

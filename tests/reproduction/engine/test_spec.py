@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from focal_lib.loss_records import LOSS_RECORDS, LossRecord
 from focal_lib.losses.by_name import build
 from reproduction.checkout import ROOT
 from reproduction.engine.grids import make_spec, read_grid
@@ -115,6 +116,16 @@ def test_bad_specification(change, message):
 def test_a_loss_without_its_parameter_is_refused_with_the_papers_value(given, message):
     with pytest.raises(ValueError, match=message):
         Spec(**given)
+
+
+def test_a_new_loss_without_words_on_the_papers_says_what_it_needs(monkeypatch):
+    record = LossRecord("poly-focal", "poly_focal.PolyFocalLoss", "Poly-1 focal", ("gamma", "lam"))
+    monkeypatch.setitem(LOSS_RECORDS, "poly-focal", record)
+    monkeypatch.setitem(LOSSES, "poly-focal", record.parameters)
+    with pytest.raises(ValueError, match=r"^poly-focal needs gamma. Got none.$"):
+        Spec(loss="poly-focal")
+    with pytest.raises(ValueError, match=r"^poly-focal needs lam. Got none.$"):
+        Spec(loss="poly-focal", gamma=2)
 
 
 def test_every_loss_that_needs_a_parameter_says_so_and_zero_may_be_meant():

@@ -102,16 +102,18 @@ def test_failure_leaves_no_result_and_keeps_the_evidence(page, tmp_path):
 
 
 def test_a_page_of_the_book_runs_in_the_projects_folder(tmp_path, monkeypatch):
+    """Others, those of a study in the checkout too, run where they are called from."""
     folder = tmp_path / "checkout"
-    folder.mkdir()
-    (folder / "page.py").write_text('# %% tags=["parameters"]\nx: int = 0\n\n# %%\nimport os\nprint(os.getcwd())\n')
+    (folder / "notebooks").mkdir(parents=True)
+    (tmp_path / "other.py").write_text('# %% tags=["parameters"]\nx: int = 0\n\n# %%\nimport os\nprint(os.getcwd())\n')
     monkeypatch.setattr(module, "ROOT", folder)
     monkeypatch.chdir(tmp_path)
-    for source in (folder / "page.py", tmp_path / "other.py"):
-        source.write_text((folder / "page.py").read_text())
+    pages = {folder / "notebooks" / "page.py": folder, folder / "page.py": tmp_path, tmp_path / "other.py": tmp_path}
+    for source, where in pages.items():
+        source.write_text((tmp_path / "other.py").read_text())
         execute(source, tmp_path / "out.ipynb")
         shown = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0].text.strip()
-        assert os.path.samefile(shown, source.parent)
+        assert os.path.samefile(shown, where)
 
 
 def test_unknown_notebook_lists_the_known_ones():

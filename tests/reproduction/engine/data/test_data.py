@@ -36,8 +36,8 @@ def test_own_files_come_first(write_npz, tmp_path, monkeypatch):
     assert found.train.inputs.shape == (20, 28, 28, 1)
     assert found.train.labels.dtype == np.int64
     assert found.classes == 10
-    write_npz(tmp_path / "root" / "mine", shape=(8, 8, 3))  # any name
-    assert data.load("mine").train.inputs.shape == (20, 8, 8, 3)
+    write_npz(tmp_path / "root" / "mine", n_train=200, shape=(8, 16, 3))  # any name
+    assert data.load("mine").train.inputs.shape == (200, 8, 16, 3)
 
 
 def test_debian_files_are_read_and_cached(tmp_path, monkeypatch):
@@ -93,7 +93,7 @@ def test_damaged_idx(tmp_path, content, message):
 def test_wrong_content(write_npz, tmp_path, monkeypatch):
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
     write_npz(tmp_path / "fashion-mnist", labels=11)
-    with pytest.raises(ValueError, match=r"train labels must lie in 0 ... 9"):
+    with pytest.raises(ValueError, match=r"train.npz labels must lie in 0 ... 9"):
         data.load("fashion-mnist")
     np.savez(tmp_path / "fashion-mnist" / "train.npz", images=np.zeros((2, 28, 28)), labels=np.zeros(2, int))
     with pytest.raises(ValueError, match="images must be uint8"):
@@ -168,7 +168,7 @@ def test_a_folder_of_ones_own_is_whole(write_npz, tmp_path, monkeypatch):
     for name in ("mine", "fashion-mnist"):
         write_npz(tmp_path / name)
         (tmp_path / name / "test.npz").unlink()
-        with pytest.raises(ValueError, match=rf"{name} must hold train.npz and test.npz. Got no test.npz"):
+        with pytest.raises(ValueError, match=rf"{name} must hold train.npz and test.npz.* Got no test.npz"):
             data.load(name)
         (tmp_path / name / "train.npz").unlink()
         with pytest.raises(ValueError, match=r"Got no train.npz, no test.npz"):
@@ -186,7 +186,7 @@ def test_the_folder_of_data_is_one(tmp_path, monkeypatch):
 def test_images_of_two_shapes_or_of_one_class_are_refused(write_npz, tmp_path, monkeypatch):
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
     folder = tmp_path / "mine"
-    write_npz(folder, shape=(8, 8, 3))
+    write_npz(folder, n_train=200, shape=(8, 8, 3))
     part = dict(np.load(folder / "test.npz"))
     np.savez(folder / "test.npz", images=part["images"][:, :3, :3], labels=part["labels"])
     with pytest.raises(ValueError, match=r"mine must hold .* of one shape. Got \(8, 8, 3\) and \(3, 3, 3\)"):
@@ -194,6 +194,30 @@ def test_images_of_two_shapes_or_of_one_class_are_refused(write_npz, tmp_path, m
     for name in ("train.npz", "test.npz"):
         np.savez(folder / name, images=part["images"], labels=0 * part["labels"])
     with pytest.raises(ValueError, match=r"train.npz must have labels of two classes or more"):
+        data.load("mine")
+
+
+IMAGES, LABELS = np.zeros((6, 8, 8, 3), np.uint8), np.arange(6) % 3
+
+
+@pytest.mark.parametrize(
+    ("pictures", "labels", "told"),
+    [
+        (IMAGES.transpose(0, 3, 1, 2), LABELS, r"Got uint8 \(6, 3, 8, 8\). Channels first, .*transpose\(0, 2, 3, 1\)"),
+        (IMAGES / 255, LABELS, r"Got float64 \(6, 8, 8, 3\). Of values in \[0, 1\]: \(255 \* images\)"),
+        (IMAGES, np.array(list("abcabc")), r"labels must be integers. Got dtype <U1: give their numbers, np.unique"),
+        (IMAGES, 2 * LABELS, r"labels must be 0 ... K - 1, none left out: .* Got 3 different ones from 0 to 4"),
+        (IMAGES, LABELS + 1, r"labels must be 0 ... K - 1, none left out: .* Got 3 different ones from 1 to 3"),
+        (IMAGES, LABELS - 1, r"labels must lie in 0 ... .* Got values from -1 to 1"),
+        (IMAGES, LABELS[:, None], r"labels must have shape \(n,\) = \(6,\). Got \(6, 1\)"),
+    ],
+)
+def test_arrays_of_another_kind_are_refused_with_their_file(tmp_path, monkeypatch, pictures, labels, told):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    (tmp_path / "mine").mkdir()
+    for side in ("train", "test"):
+        np.savez(tmp_path / "mine" / f"{side}.npz", images=pictures, labels=labels)
+    with pytest.raises(ValueError, match=rf"{tmp_path}/mine/train.npz .*{told}"):
         data.load("mine")
 
 
