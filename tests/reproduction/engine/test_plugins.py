@@ -13,6 +13,7 @@ from reproduction.engine.grids import make_spec, read_grid
 from reproduction.engine.models import check_model
 from reproduction.engine.papers import differences_from_papers
 from reproduction.engine.plan import check_runs
+from reproduction.engine.recipes import RECIPES
 from reproduction.engine.run import run, trained
 from reproduction.engine.spec import Spec
 
@@ -285,3 +286,17 @@ def test_an_installed_function_is_a_loss_too():
     spec = Spec(loss="torch.nn.functional:multi_margin_loss")
     assert spec.label == "torch.nn.functional:multi_margin_loss"
     assert sys.modules["torch.nn.functional"] is torch.nn.functional
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"optimiser": "adamw"}, r"optimiser of a recipe must be sgd, adam, adagrad. Got 'adamw'"),
+        ({"keep": "first"}, r"keep of a recipe must be last, best. Got 'first'"),
+        ({"epochs": 0}, r"epochs of a recipe must be at least 1. Got 0"),
+    ],
+)
+def test_a_recipe_with_an_unknown_choice_is_refused(change, told):
+    """Else another optimiser would be taken without a word."""
+    with pytest.raises(ValueError, match=told):
+        replace(RECIPES["book-fast"], **change)
