@@ -96,7 +96,7 @@ def weight_norm_early() -> Evidence:
     runs = long_results()
     first, second = runs[0].spec.training.drops
     ahead = norms_ahead(runs)
-    at = list(map(int, ahead))
+    at = ahead.columns.astype(int).tolist()
     epochs = (at[0], max(e for e in at if e <= first), min(e for e in at if e > second))
     return All.of(
         *(
