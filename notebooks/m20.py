@@ -87,8 +87,8 @@ expect_verdict("NOT REPRODUCED", "m20.fig1_training_error")
 # So do our networks where cross-entropy is as overconfident as M20's. A small network on CIFAR-10, trained by M20's
 # schedule shortened, is better calibrated as trained with $\gamma = 3$ than with cross-entropy ([](#ch-larger)). While
 # these networks train, test NLL and ECE of cross-entropy rise after the first drop of the learning rate, through the
-# mistakes alone. With $\gamma = 3$ the rise is smaller, and the weights, larger at first, end smaller. Only the training
-# error falls between the drops, where M20 saw it rise slightly ([](#ch-miscalibration)).
+# mistakes alone. With $\gamma = 3$ the rise is smaller, and the weights, larger at first, end smaller. Only the
+# training error falls between the drops, where M20 saw it rise slightly ([](#ch-miscalibration)).
 # Below the threshold focal loss gains confidence faster, as the paper says ([](#ch-miscalibration)). In the linear
 # model of Appendix G cross-entropy ends with larger weights of the same direction ([](#ch-simple)).
 #

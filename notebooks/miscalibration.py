@@ -320,8 +320,8 @@ expect_verdict("UNDECIDED", "m20.fig8_wrong_after_here")
 # * Focal loss leads in the first steps, until soon after the threshold $\tau(\gamma)$, and then holds the weights back.
 # * Before a temperature focal loss has fewer very confident predictions than cross-entropy. After one it has fewer
 #   here, and more in M20's Table 6.
-# * These are small networks on Fashion-MNIST. On CIFAR-10, by M20's steps, test NLL and ECE rise after the first drop of
-#   the learning rate, as they say. The training error falls there, where they saw it rise slightly.
+# * These are small networks on Fashion-MNIST. On CIFAR-10, by M20's steps, test NLL and ECE rise after the first drop
+#   of the learning rate, as they say. The training error falls there, where they saw it rise slightly.
 # :::
 #
 # ## Verdict

@@ -49,7 +49,7 @@ add_reading(
     "Film reviews: FLSD-53 is better calibrated than cross-entropy after scaling",
     "M20 section 6, on texts",
     r"'Focal loss with sample-dependent $\gamma$' 'broadly produces the lowest ECE and AdaECE values both before and after temperature "
-    rf"scaling'. (Taken as: after a temperature by ECE FLSD-53 has a lower ECE, equal width, than cross-entropy, everywhere, which is more than 'broadly'; {SIZE}.)",
+    rf"scaling'. (Taken as: after a temperature by ECE FLSD-53 has a lower ECE, equal width, than cross-entropy, everywhere, which is more than is said; {SIZE}.)",
     lambda: contrasts_everywhere("FLSD-53 minus cross-entropy, after", sign=-1, said="printed"),
 )
 
