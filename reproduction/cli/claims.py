@@ -104,14 +104,18 @@ def _list(wanted: list[Claim]) -> None:
 
 def _checked(ids: list[str]) -> list[Check]:
     """The claims checked now, with a bar."""
+    from reproduction.engine.store import RunDamaged
     from reproduction.ledger import verdicts
     from reproduction.ledger.verdicts import Record
 
     found = []
     with click.progressbar(length=len(ids), label="checking", file=sys.stderr) as bar:
-        for check in verdicts.check_all(ids):
-            bar.update(1)
-            found.append(check)
+        try:
+            for check in verdicts.check_all(ids):
+                bar.update(1)
+                found.append(check)
+        except RunDamaged as error:
+            raise click.ClickException(str(error)) from None
     for check in found:
         if check.changed:
             recorded = check.before.describe() if check.before else "not on record"

@@ -470,20 +470,31 @@ def outline(evidence: Evidence) -> str:
         said = [f"points {evidence.points}", f"tolerance {evidence.tolerance:g}"]
     if isinstance(evidence, Certificate):
         said = [*evidence.functions, f"{evidence.low} to {evidence.high}"]
-    parts = [part for part in _held(evidence) if isinstance(part, _PARTS)]
-    kinds = [outline(part) if isinstance(part, Evidence) else type(part).__name__ for part in parts]
+    if isinstance(evidence, Conditional):
+        said = [evidence.condition, f"of {evidence.domain}"]
+    kinds = [_kind(part) for part in _held(evidence) if isinstance(part, _PARTS)]
     said += [f"{count} {kind}" if count > 1 else kind for kind, count in Counter(kinds).items()]
     return type(evidence).__name__ + (f"({', '.join(said)})" if said else "")
 
 
+def _kind(part: Evidence | Step | Condition) -> str:
+    if isinstance(part, Evidence):
+        return outline(part)
+    if isinstance(part, Condition):
+        return f"Condition({say_range(part.within, '.4g')})"
+    shown = part.residual if isinstance(part.residual, tuple) else (part.residual,)
+    stated = sum(isinstance(each, bool) for each in shown)
+    return f"Step({len(shown) - stated}{f' and {stated} stated' if stated else ''})"
+
+
 def wording(evidence: Evidence | Step | Condition) -> list[str]:
-    """The words of its steps, quantities and remarks, '#' for each number but those of a step, which are typed."""
+    """The words of its steps, quantities and remarks, '#' for each number but those of a proof, which are typed."""
     said = []
     for part in _held(evidence):
         if isinstance(part, _PARTS):
             said += wording(part)
         elif isinstance(part, str) and part:
-            said.append(part if isinstance(evidence, Step) else _NUMBER.sub("#", part))
+            said.append(part if isinstance(evidence, Step | Derivation) else _NUMBER.sub("#", part))
     return said
 
 

@@ -21,6 +21,7 @@ from reproduction.ledger.ledger import PRINTED, Claim, ledger
 
 FILE = Path(__file__).with_name("reviewed.json")
 CELLS = ROOT / PRINTED
+RESULTS, RECORDS = ROOT / "results", "results/"
 Texts = dict[str, dict[str, str]]  # claim id, file of proofs/ or PRINTED -> part -> text
 _THEOREM = re.compile(r"^[ \t]*((?:Theorem|Example)\s+(\w+)\b.*?\.)\s+Proof\b", re.MULTILINE | re.DOTALL)
 _MEANING = re.compile(  # what a statement may rest on besides its own words
@@ -57,7 +58,14 @@ def today() -> Texts:
         meanings = {match[1]: _on_one_line(match[0]) for match in _MEANING.finditer(source)}
         found |= {f"proofs/{file}": meanings} if meanings else {}
     cells = {path.name: f"SHA-256 {_digest(path)}" for path in sorted(CELLS.glob("*.csv"))}
-    return found | {PRINTED: cells}
+    return found | {PRINTED: cells, RECORDS: dict(_records())}
+
+
+def _records() -> Iterator[tuple[str, str]]:
+    """Tables and records of runs, which no checksum of their own covers as it does logits and histories."""
+    for path in sorted(RESULTS.rglob("*")):
+        if path.suffix in (".parquet", ".json") and path.name not in ("history.parquet", "ro-crate-metadata.json"):
+            yield path.relative_to(RESULTS).as_posix(), f"SHA-256 {_digest(path)}"
 
 
 def _digest(path: Path) -> str:
@@ -67,6 +75,7 @@ def _digest(path: Path) -> str:
 def _parts(claim: Claim, theorems: dict[str, str]) -> Iterator[tuple[str, str]]:
     yield "short", claim.short
     yield "statement", claim.statement
+    yield "source", claim.source
     yield "fidelity", claim.fidelity
     if claim.formal is not None:
         yield "formal", claim.formal.faithful
@@ -92,7 +101,8 @@ def _differences(before: Texts, now: Texts, ids: Collection[str]) -> list[Differ
         old, new = before.get(subject, {}), now.get(subject, {})
         for part in dict.fromkeys([*new, *old]):
             of_proofs = subject.startswith("proofs/") or part.startswith("theorem ")
-            if old.get(part) != new.get(part) and (formal.SOURCES.is_dir() or not of_proofs):
+            there = RESULTS.is_dir() if subject == RECORDS else formal.SOURCES.is_dir() or not of_proofs
+            if old.get(part) != new.get(part) and there:
                 found.append(Difference(subject, part, old.get(part), new.get(part)))
     return found
 

@@ -135,7 +135,7 @@ add_long(
     "M20 section 3, Fig. 1 (c)",
     "'Between training epochs 150 and 250, i.e. between the two points where there are drops in the "
     "learning rate, the training set classification error rises slightly, before dropping to exactly 0 after epoch "
-    "250.' (Taken as: a higher mean over the second half of the epochs between the drops than over the first; no error "
+    "250.' (Taken as: a higher mean over the second half of the epochs between the drops than over the first, the middle one among these; no error "
     f"from then on. Here: cross-entropy; {LONG_SIZE}.)",
     instead="it falls, to a few images",
 )

@@ -22,8 +22,8 @@ s = symbols.s
     "Negative gamma gives an inverse sigmoid that lowers confidence everywhere",
     "KK24 section 3.2",
     # the negative gamma of section 5.1 are -0.5 and -0.25
-    r"'Technically, negative $\gamma$ could also be plugged into the calibration map, yielding an \"inverse\"-sigmoid shape on the "
-    r"opposite side of the diagonal', shown in Fig. 1. (Taken as: for $\gamma = -0.5$ and $-0.25$, those of section 5.1, confidence falls everywhere.)",
+    r"""'Technically, negative $\gamma$ could also be plugged into the calibration map, yielding an "inverse"-sigmoid shape on the """
+    r"opposite side of the diagonal', shown in Fig. 1. (Taken as: for $\gamma = -0.5$ and $-0.25$, those of section 5.1, confidence falls everywhere but at 0, 1/2 and 1.)",
     chapter="binary",
 )
 def negative_inverse_sigmoid() -> Evidence:
@@ -95,6 +95,12 @@ ours(
 )
 
 
+SHARP = (
+    r"Before $\gamma_c$ $R'' < 0$ near 0; at $\gamma_c$ $R^{(3)}(0) = 0$. By the monotone ratios $R''$ changes sign at most once, and from $-$ to $+$ never: $R'' < 0$ for every "
+    r"$s > 0$. So $R/s$ falls from $R'(0)$ to 0, and $\beta = \gamma + 1 - R/s$ rises."
+)
+
+
 @ours(
     "kk24.prop3_sharp",
     "The least inverse temperature is the limit at logit 0",
@@ -114,7 +120,7 @@ def prop3_sharp() -> Evidence:
         step(r"$u \to 1$ and $\bar u \to 0$, so $R/s \to 0$ and $\beta \to \gamma + 1$", *binary_map.limits_of_u()),
     )
     inside = All(
-        (turning.monotone_certificate(last), derivation(*exactly, published.slope_step(), *rises)),
+        (turning.monotone_certificate(last), derivation(*exactly, published.slope_step(), *rises, remark=SHARP)),
         sp.Interval.Lopen(0, critical),
     )
     outside = Disproof(

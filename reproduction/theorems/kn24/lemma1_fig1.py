@@ -129,7 +129,7 @@ ours(
 
 def gradient_ratio_steps() -> tuple[Step, ...]:
     """L' over that of cross-entropy is g, which rises from 1, then falls to 0."""
-    return (gain.of_loss_step(r"$L'/(-\frac1p) = g$", g), *gain.threshold_steps(), *gain.limit_steps())
+    return (gain.of_loss_step(r"$L'/(-\frac1p) = g$", g), *gain.threshold_steps())
 
 
 quoted(

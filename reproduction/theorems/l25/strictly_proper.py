@@ -387,7 +387,7 @@ ours(
     "l25.a9_reading",
     "Read as M20's bound, Eq. (8) is true",
     "L25 Eq. (8), under the reading that it is the bound of M20 App. H",
-    r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
+    r"Read as the bound of M20 App. H, Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
     lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step()),
     formal=formal("exact", "m20_app_h_kl"),
 )

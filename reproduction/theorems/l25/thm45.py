@@ -56,7 +56,7 @@ ours(
     "l25.thm45_corrected",
     "Each loss has post-processing gap 0 at its own minimiser",
     "L25 Thm. 4.5, corrected",
-    r"For $\gamma, \lambda \ge 0$ each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. On finitely many inputs, any post-processing of $q_\lambda$ that moves it by "
+    r"On finitely many inputs, for $\gamma, \lambda \ge 0$, each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. Any post-processing of $q_\lambda$ that moves it by "
     r"$d(x)$ raises the FCL risk by at least $\lambda\,\mathbb{E}\lVert d\rVert^2$.",
     lambda: derivation(
         *curvature.convexity_proof().steps,

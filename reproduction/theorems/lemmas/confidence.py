@@ -29,6 +29,10 @@ def critical_gamma_steps() -> tuple[Step, ...]:
             (log_g.subs(g, 0), 0),
             (sp.diff(log_g, g, 2), -(ratio**2) / (1 + g * ratio) ** 2),
         ),
+        step(
+            r"$\partial_\gamma \log g \to \log(1-q) < 0$ as $\gamma \to \infty$: where $g > 1$ for small $\gamma$, there is a root",
+            (sp.limit(sp.diff(log_g, g), g, sp.oo), sp.log(rest)),
+        ),
     )
 
 

@@ -41,6 +41,7 @@ def threshold_steps() -> tuple[Step, ...]:
         ),
         step(r"$k \to 1$ as $q \to 0$", (sp.limit(2 * (1 - q) / sp.log(q) + 1, q, 0, "+") - (gamma * q).subs(q, 0), 1)),
         step(r"$k \to -1-\gamma < 0$ as $q \to 1$: $g$ rises, then falls", (sp.limit(k, q, 1, "-"), -1 - gamma)),
+        *limit_steps(),
     )
 
 

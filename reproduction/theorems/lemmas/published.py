@@ -14,7 +14,8 @@ from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Step, step
 from reproduction.theorems import symbols
 
-_WIDTH = Fraction(1, 10**10)  # relative, around the published number
+_DIGITS = 10
+_WIDTH = Fraction(1, 10**_DIGITS)  # relative, around the published number
 
 
 def _falls_through_one(function: Callable[[flint.arb], flint.arb], published: float) -> bool:
@@ -29,7 +30,7 @@ def threshold_step() -> Step:
     """tau(gamma) of `theory.confidence_threshold` is where g falls through 1."""
     gammas = (0.125, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0)
     return Step(
-        rf"`confidence_threshold` is that root: $g > 1$ just before it and $g < 1$ just after it (relative $10^{{-10}}$), "
+        rf"`confidence_threshold` is that root: $g > 1$ just before it and $g < 1$ just after it (relative $10^{{-{_DIGITS}}}$), "
         rf"$\gamma = {', '.join(f'{g:g}' for g in gammas)}$",
         all(_falls_through_one(_gain_with(Fraction(g)), confidence_threshold(g)) for g in gammas),
     )
@@ -48,7 +49,7 @@ def critical_gamma_step() -> Step:
     counts = (4, 5, 7, 10, 100, 1000)
     return Step(
         rf"`critical_gamma` is $\gamma^*(\frac1{{n-1}})$: $g(\frac1{{n-1}}) > 1$ just before it and $< 1$ just after it "
-        rf"(relative $10^{{-10}}$), $n = {', '.join(map(str, counts))}$; it is 0 for $n = 2, 3$",
+        rf"(relative $10^{{-{_DIGITS}}}$), $n = {', '.join(map(str, counts))}$; it is 0 for $n = 2, 3$",
         all(_falls_through_one(_gain_at(Fraction(1, n - 1)), critical_gamma(n)) for n in counts)
         and critical_gamma(2) == critical_gamma(3) == 0,
     )
@@ -58,7 +59,7 @@ def lambert_step() -> Step:
     """gamma*(p0) of `theory.lambert_gamma` is where g(p0, .) falls through 1."""
     points = (0.01, 0.1, 0.2, 0.25, 0.3, 0.4)
     return Step(
-        rf"`lambert_gamma` is that root: $g(p_0, \cdot) > 1$ just before it and $< 1$ just after it (relative $10^{{-10}}$), "
+        rf"`lambert_gamma` is that root: $g(p_0, \cdot) > 1$ just before it and $< 1$ just after it (relative $10^{{-{_DIGITS}}}$), "
         rf"$p_0 = {', '.join(map(str, points))}$",
         all(_falls_through_one(_gain_at(Fraction(p)), lambert_gamma(p)) for p in points),
     )

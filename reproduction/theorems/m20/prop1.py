@@ -125,7 +125,7 @@ quoted(
     "M20 App. B, proof of Prop. 4",
     r"$g$ 'first monotonically increases starting from 1' (as $p \to 0$) 'and then monotonically decreases down to 0' (at $p = 1$). (For "
     r"$\gamma > 0$; at 0 $g$ is constant.)",
-    lambda: derivation(*gain.threshold_steps(), *gain.limit_steps()),
+    lambda: Derivation(gain.threshold_steps()),
     formal=formal("exact", "m20_unimodal", "m20_gain_slope", "m20_gain_ends"),
 )
 

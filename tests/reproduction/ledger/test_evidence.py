@@ -149,9 +149,15 @@ def test_an_interval_says_what_it_is():
 
 def test_an_outline_says_what_is_asked_for_and_not_what_was_found():
     near, sign = Measurement("", "1", 2.0, 1.0, 0.5), Measurement.signed("", "", Interval(2, 1, 3, "t", 0.95, 3), 1)
-    assert outline(All((PROVED, PROVED, near))) == "All(2 Derivation(Step), Measurement(0.5 to 1.5))"
-    assert outline(InRegime((Condition("", 1.0, (0, 2), ""),), sign)) == "InRegime(Condition, Measurement(above 0))"
-    assert outline(conditional(proof(INSIDE), POINT)) == "Conditional(Derivation(Step), Counterexample)"
+    assert outline(All((PROVED, PROVED, near))) == "All(2 Derivation(Step(1)), Measurement(0.5 to 1.5))"
+    assert (
+        outline(InRegime((Condition("", 1.0, (0, 2), ""),), sign))
+        == "InRegime(Condition(0 to 2), Measurement(above 0))"
+    )
+    there = "Conditional($\\gamma \\ge 7$, of Interval(0, oo), Derivation(Step(1)), Counterexample)"
+    assert outline(conditional(proof(INSIDE), POINT)) == there
+    gutted = Derivation((step("", True), Step("", (0, 0, True))))
+    assert outline(gutted) == "Derivation(Step(0 and 1 stated), Step(2 and 1 stated))"
     assert outline(Search("", 40, 0.1, 1e-9)) == "Search(points 40, tolerance 1e-09)"
     assert outline(replace(near, measured=5.0, quantity="x")) == outline(near) != outline(replace(near, tolerance=9.0))
     assert outline(Unchecked("lost")) == "Unchecked"
@@ -161,6 +167,6 @@ def test_wording_is_all_that_is_said_and_of_numbers_only_those_of_steps():
     near = Measurement("gap of 3 runs", "0.1", 2.0, 1.0, 0.5, remark="by 1e-3 -4 worse")
     assert wording(All((near, Derivation((Step("$2x = 0$", 0),), remark="so 7")))) == [
         *("gap of # runs", "#", "printed", "by # # worse"),
-        *("$2x = 0$", "so #"),
+        *("$2x = 0$", "so 7"),
     ]
     assert wording(Unchecked("formula 2 is lost"))[0] == "formula # is lost"

@@ -50,6 +50,7 @@ def test_the_record_is_of_today():
         ("kk24.prop3_log", "statement", r"2\log2-1", r"2\log2-1.1"),  # a false constant
         ("kk24.prop2_proper_part_sides", "statement", "lower", "higher"),  # a quotation reversed
         ("kk24.prop5", "fidelity", "quoted", "ours"),
+        ("kk24.prop5", "source", "Prop. 5", "Prop. 4"),
     ],
 )
 def test_another_wording_is_noticed(reword, id, part, old, new):
@@ -114,6 +115,18 @@ def test_another_meaning_below_a_theorem_is_noticed_whatever_claim_is_asked_for(
 def test_another_printed_cell_is_noticed(copies, old, new):
     edit(copies / "printed" / "m20_l25.csv", old, new)
     assert [(found.subject, found.part) for found in compare(["kk24.prop1"])] == [(PRINTED, "m20_l25.csv")]
+
+
+def test_another_byte_of_a_recorded_table_is_noticed(tmp_path, monkeypatch):
+    for name in reviewed.on_record()[reviewed.RECORDS]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).symlink_to(reviewed.RESULTS / name)
+    table = tmp_path / "texts" / "table.parquet"
+    content = table.read_bytes()
+    table.unlink()
+    table.write_bytes(content[:-9] + b"x" + content[-8:])
+    monkeypatch.setattr(reviewed, "RESULTS", tmp_path)
+    assert [(found.subject, found.part) for found in compare(["kk24.prop1"])] == [("results/", "texts/table.parquet")]
 
 
 def test_a_record_takes_the_claims_asked_for_and_no_others(copies, reword):
