@@ -53,7 +53,7 @@ add(
     "Focal loss as trained is nearer to people than scaled cross-entropy",
     "KK24 section 4, asked of people",
     "Focal loss as trained is nearer to people (KL) than cross-entropy after a temperature fitted on labels. "
-    f"({_WHERE}; {_GAMMAS}.)",
+    f"({_WHERE}; {_GAMMAS}. After 100 epochs: kk24.people_as_trained_long.)",
     lambda: judge_primary(*_SHORT),
 )
 add(

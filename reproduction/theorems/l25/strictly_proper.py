@@ -396,7 +396,7 @@ ours(
     "l25.eq8_entropy",
     "At fixed KL the bound of Eq. (8) falls with entropy",
     "L25 section 2.5, under the reading of l25.a9_reading",
-    r"Under this reading, and at fixed $p$ and $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
+    r"Read as the bound of M20 App. H (l25.a9_reading), and at fixed $p$ and $\mathrm{KL}(p\Vert q)$, the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$.",
     lambda: derivation(*entropy_bound.entropy_bound_steps(), entropy_bound.divergence_step(), entropy_rate_step()),
 )
 
