@@ -106,7 +106,6 @@ def _checked(ids: list[str]) -> list[Check]:
     """The claims checked now, with a bar."""
     from reproduction.engine.store import RunDamaged
     from reproduction.ledger import verdicts
-    from reproduction.ledger.verdicts import Record
 
     found = []
     with click.progressbar(length=len(ids), label="checking", file=sys.stderr) as bar:
@@ -123,7 +122,7 @@ def _checked(ids: list[str]) -> list[Check]:
                 click.echo(f"{check.id}: {recorded} -> {check.now.describe()}")
             if check.before and check.before.evidence != check.now.evidence:
                 click.echo(f"{check.id}: evidence {check.before.evidence} -> {check.now.evidence}")
-            before = (check.before or Record("")).words.splitlines()
+            before = (check.before or verdicts.Record("")).words.splitlines()
             for line in difflib.ndiff(before, check.now.words.splitlines()):
                 if line[0] in "+-":
                     click.echo(f"{check.id}: words {line}")

@@ -27,7 +27,7 @@ def data_made_of(dataset: Dataset) -> dict[str, Any]:
     arrays = {"words": np.array(dataset.vocabulary)} if dataset.vocabulary else {}
     for name, part in (("train", dataset.train), ("validation", dataset.validation), ("test", dataset.test)):
         arrays |= {} if part is None else {f"{name}_inputs": part.inputs, f"{name}_labels": part.labels}
-    return {"sha256": array_checksum(arrays), "own": _is_own(dataset.name)}
+    return {"sha256": array_checksum(arrays), "own": _is_given(dataset.name)}
 
 
 def refuse_other_data(specs: Iterable[Spec], root: str | Path | None = None) -> None:
@@ -41,7 +41,7 @@ def refuse_other_data(specs: Iterable[Spec], root: str | Path | None = None) -> 
     sha256_today = functools.cache(_sha256_today)
     for spec in specs:
         made_of = read_record(spec, run_folder(spec, root)).get("data")
-        if made_of and (made_of["own"] or _is_own(spec.dataset)):
+        if made_of and (made_of["own"] or _is_given(spec.dataset)):
             require_same_data(spec, made_of["sha256"], sha256_today(spec.dataset))
 
 
@@ -54,11 +54,11 @@ def require_same_data(spec: Spec, made_of: str | None, today: str | None) -> Non
         )
 
 
-def _is_own(name: str) -> bool:
+def _is_given(name: str) -> bool:
     """Whether it is read from files of the user, and not as it is published."""
     if name.startswith("cifar10-c-"):
         published = corruptions.published_file(name.removeprefix("cifar10-c-").rpartition("-")[0])
-        return published is not None or _is_own("cifar10")
+        return published is not None or _is_given("cifar10")
     known = name in IMAGE_SETS or name in TEXT_SETS
     return not known or places.own_folder(_home(name)) is not None
 
@@ -72,7 +72,7 @@ def _sha256_today(name: str) -> str | None:
     """Of the data under that name; None where they cannot be had without fetching them."""
     try:
         home = "cifar10" if name.startswith("cifar10-c-") else _home(name)
-        if not _is_own(name) and not places.cache(home).is_dir():
+        if not _is_given(name) and not places.cache(home).is_dir():
             return None
         return str(data_made_of(data.load(name))["sha256"])
     except (OSError, ValueError):

@@ -98,7 +98,7 @@ def make_loss(spec: Spec) -> TrainingLoss:
 
 def _try_out(spec: Spec, model: nn.Module, dataset: Dataset, where: torch.device) -> None:
     """What nobody has tried together goes through two samples first: a loss, a network or images of your own."""
-    if not (spec.loss_code or spec.model_code or data.is_own(dataset)):
+    if not (spec.loss_code or spec.model_code or data.is_unpublished(dataset)):
         return
     inputs, labels = to_tensors(dataset.train.take(np.arange(2)), where, 0.5, 0.25)
     what = f"model {spec.model}, loss {spec.label} and data set {dataset.name}"

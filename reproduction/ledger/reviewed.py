@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,19 +57,21 @@ def today() -> Texts:
     for file, source in sources.items():
         meanings = {match[1]: _on_one_line(match[0]) for match in _MEANING.finditer(source)}
         found |= {f"proofs/{file}": meanings} if meanings else {}
-    cells = {path.name: f"SHA-256 {_digest(path)}" for path in sorted(CELLS.glob("*.csv"))}
-    return found | {PRINTED: cells, RECORDS: dict(_records())}
+    return found | {PRINTED: _digests(CELLS, CELLS.glob("*.csv")), RECORDS: _digests(RESULTS, _records())}
 
 
-def _records() -> Iterator[tuple[str, str]]:
+def _records() -> Iterator[Path]:
     """Tables and records of runs, which no checksum of their own covers as it does logits and histories."""
-    for path in sorted(RESULTS.rglob("*")):
+    for path in RESULTS.rglob("*"):
         if path.suffix in (".parquet", ".json") and path.name not in ("history.parquet", "ro-crate-metadata.json"):
-            yield path.relative_to(RESULTS).as_posix(), f"SHA-256 {_digest(path)}"
+            yield path
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _digests(folder: Path, files: Iterable[Path]) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): f"SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        for path in sorted(files)
+    }
 
 
 def _parts(claim: Claim, theorems: dict[str, str]) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.ledger.ledger import PAPERS, PRINTED, Claim
-from reproduction.ledger.verdicts import records
+from reproduction.ledger.verdicts import Record, records
 from reproduction.ledger.weight import Weight, weigh
 
 SCHEMA = Path(__file__).with_name("rubric.schema.json")
@@ -34,12 +34,12 @@ SETTLED_BY = {  # kind of evidence -> what counts, and the weight of a claim tha
 
 def rubric(claims: Sequence[Claim]) -> dict[str, Any]:
     """The tree of those claims that papers make; a node weighs what its leaves weigh together."""
-    papers = []
+    on_record, papers = records(), []
     for paper, name in PAPERS.items():
         sections: dict[str, list[dict[str, Any]]] = {}
         for claim in claims:
             if claim.of_paper and claim.paper == paper:
-                sections.setdefault(section(claim), []).append(_leaf(claim))
+                sections.setdefault(section(claim), []).append(_leaf(claim, _kind(claim, on_record.get(claim.id))))
         nodes = [_node(f"{paper}: {place}", place, leaves) for place, leaves in sections.items()]
         if nodes:
             papers.append(_node(paper, f"The claims of {name}", nodes))
@@ -53,17 +53,15 @@ def section(claim: Claim) -> str:
     return place[:1].upper() + place[1:] or "The whole paper"
 
 
-def _kind(claim: Claim) -> str:
+def _kind(claim: Claim, record: Record | None) -> str:
     """The kind of evidence, whichever way the verdict goes."""
     if claim.needs == PRINTED:
         return "printed tables"
-    record = records().get(claim.id)
     proved = record is not None and weigh(claim, record.in_full) == Weight.PROOF
     return "networks" if claim.check.__module__.startswith("reproduction.studies.") and not proved else "theory"
 
 
-def _leaf(claim: Claim) -> dict[str, Any]:
-    kind = _kind(claim)
+def _leaf(claim: Claim, kind: str) -> dict[str, Any]:
     counts, weight = SETTLED_BY[kind]
     return {
         "id": claim.id,

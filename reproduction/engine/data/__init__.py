@@ -73,7 +73,7 @@ def check_name(name: str) -> None:
         raise ValueError(f"dataset must be one of {', '.join(DATASETS)}, or a folder in FOCAL_DATA. Got {name!r}.")
 
 
-def is_own(dataset: Dataset) -> bool:
+def is_unpublished(dataset: Dataset) -> bool:
     """Whether it is a folder of images in FOCAL_DATA with a name that no published data set has."""
     return dataset.kind == "images" and find_image_set(dataset.name) is None
 

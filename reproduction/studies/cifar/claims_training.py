@@ -195,7 +195,7 @@ add_reading(
 )
 def focal_temperature_near_one() -> Evidence:
     """abs(log T) of cross-entropy minus that of focal loss, paired by seed."""
-    found = validation_temperatures(load_recorded(LONG))
+    found = _long_temperatures()
     base, focal = (np.abs(np.log(values_by_seed(found, "temperature", gamma=g))) for g in LONG_LOSSES)
     return paired(r"$|\log T|$, cross-entropy minus $\gamma = 3$", "> 0", base, focal, 1)
 
@@ -224,9 +224,13 @@ def generalisation_compensation() -> Evidence:
 
 
 @functools.cache
+def _long_temperatures() -> pd.DataFrame:
+    return validation_temperatures(load_recorded(LONG))
+
+
 def _ratio_of_longer() -> str:
     """The ratio of networks on CIFAR-10, trained by M20's schedule."""
-    found = validation_temperatures(load_recorded(LONG))
+    found = _long_temperatures()
     mapped, plain = (
         values_by_seed(found, column, gamma=g) for column, g in (("mapped_temperature", 3.0), ("temperature", 0.0))
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from focal_lib.metrics.intervals import paired_t_interval
+from focal_lib.metrics.intervals import t_interval
 from focal_lib.theory.gain import confidence_threshold
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
@@ -61,12 +61,10 @@ def followed(gamma: float, column: str, epoch: int, name: str = BOOK) -> np.ndar
 
 def _elsewhere(name: str, epoch: int) -> str:
     """The norms' difference, cross-entropy minus gamma = 3, in runs that sum losses and clip gradients, as M20's do."""
-    spec = read_planned(name)[0]
-    runs = with_gamma(load_recorded(name), 3.0)
-    at = int(histories(runs, "train")["epoch"].iloc[epoch])
-    found = paired_t_interval(*(followed(gamma, "weight_norm", epoch, name) for gamma in (0.0, 3.0)))
-    where = f"{in_words(spec.model)} on CIFAR-10, losses summed and gradients clipped as M20's, epoch {at}"
-    return f"In {where}: {found.estimate:+.2f} [{found.low:.2f}, {found.high:.2f}]"
+    behind = -norms_ahead(load_recorded(name))
+    found = t_interval(behind.iloc[:, epoch])
+    where = f"{in_words(read_planned(name)[0].model)} on CIFAR-10, losses summed and gradients clipped as M20's"
+    return f"In {where}, epoch {behind.columns[epoch]}: {found.estimate:+.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
 @add_long(
@@ -78,8 +76,9 @@ def _elsewhere(name: str, epoch: int) -> str:
 )
 def weight_norm_late() -> Evidence:
     """Paired over seeds."""
-    last = norms_ahead(long_results()).iloc[:, -1].to_numpy()
-    return with_remark(signed_by_seed(f"{NORM}, last epoch {ON_LONG}", "negative", last, -1), _elsewhere(LARGER, -1))
+    last = -norms_ahead(long_results()).iloc[:, -1].to_numpy()
+    quantity = f"norm of the last layer, cross-entropy minus focal, last epoch {ON_LONG}"
+    return with_remark(signed_by_seed(quantity, "positive", last, 1), _elsewhere(LARGER, -1))
 
 
 @add_long(
