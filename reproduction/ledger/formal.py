@@ -49,11 +49,15 @@ class Formal:
         """Whether they decide the claim and the kernel has checked them."""
         return self.decides and self.checked
 
+    @property
+    def names(self) -> str:
+        """The theorems, in Markdown."""
+        return ", ".join(f"`{name}`" for name in self.theorems)
+
     def describe(self) -> str:
         """One line of Markdown."""
-        names = ", ".join(f"`{name}`" for name in self.theorems)
         near = self.faithful if self.decides else "related: a part, or a consequence"
-        return f"Formalised in Coq, {say_checked()} ({near}): {names}."
+        return f"Formalised in Coq, {say_checked()} ({near}): {self.names}."
 
 
 def formal(faithful: str, *theorems: str) -> Formal:

@@ -18,7 +18,7 @@ from typing import Any
 from focal_lib.threads import one_thread
 from reproduction.checkout import ROOT
 from reproduction.ledger.evidence import Conditional, Evidence, Unchecked
-from reproduction.ledger.formal import Faithful, Formal, say_checked
+from reproduction.ledger.formal import Faithful, Formal, coq_version
 from reproduction.ledger.judgement import HOLDS, Verdict
 
 Regime = Callable[[Evidence], Evidence]
@@ -188,12 +188,13 @@ class Claim:
         said = self.evidence.conclude()
         if self.formally_proved and self.formal is not None:
             how = " of an equivalent statement" if self.formal.faithful == Faithful.EQUIVALENT else ""
+            checked = f"is checked with Coq {coq_version()} ({self.formal.names})"
             if self.verdict == Verdict.FORMALLY_PROVED:
-                said = f"it holds: a proof{how} is {say_checked()}"
+                said = f"it holds: a proof{how} {checked}"
             elif self.verdict == Verdict.REFUTED:
-                said = f"it is false: a proof of the contrary{how} is {say_checked()}"
+                said = f"it is false: a proof of the contrary{how} {checked}"
             else:
-                said += f": a proof{how} is {say_checked()}"
+                said += f": a proof{how} {checked}"
         put_right = corrected_by(self.id)
         return said + (f". Put right by {', '.join(f'`{id}`' for id in put_right)}" if put_right else "")
 
@@ -216,10 +217,10 @@ class Claim:
         return "\n\n".join(filter(None, (self.evidence.describe(), self.coq())))
 
     def coq(self) -> str:
-        """Markdown: the formal proofs, or why there are none of a claim that is proved; else ''."""
+        """Markdown: formal proofs that the verdict does not rest on, or why there are none of a claim that is proved."""
         if why := self.why_not_formalised(self.without_kernel):
             return f"Not formalised in Coq: {why}."
-        return self.formal.describe() if self.formal else ""
+        return self.formal.describe() if self.formal and not self.formally_proved else ""
 
     def why_not_formalised(self, verdict: str | None) -> str | None:
         """The reason, of a claim with this verdict without Coq that sympy or ball arithmetic proves, not Coq."""

@@ -144,13 +144,16 @@ def formal_claim(evidence, faithful="exact", **options):
 def test_the_kernels_word_goes_first(monkeypatch):
     assert formal_claim(PROVED).verdict == Verdict.PROVED
     monkeypatch.setattr(formal, "kernel_checked", lambda: frozenset({"no_such_theorem"}))
-    checked, said = formal_claim(PROVED, "equivalent"), formal.say_checked()
+    checked, said = (
+        formal_claim(PROVED, "equivalent"),
+        f"is checked with Coq {formal.coq_version()} (`no_such_theorem`)",
+    )
     assert checked.verdict == Verdict.FORMALLY_PROVED
-    assert checked.conclude() == f"it holds: a proof of an equivalent statement is {said}"
+    assert checked.conclude() == f"it holds: a proof of an equivalent statement {said}"
     assert checked.would_change().startswith("a formal statement that is not equivalent to this")
     assert checked.would_change().endswith(f"without Coq, {PROVED.would_change()}")
-    assert formal_claim(POINT, fidelity="quoted").conclude() == f"it is false: a proof of the contrary is {said}"
-    assert formal_claim(EXACTLY).conclude().endswith(f"only then: a proof is {said}")
+    assert formal_claim(POINT, fidelity="quoted").conclude() == f"it is false: a proof of the contrary {said}"
+    assert formal_claim(EXACTLY).conclude().endswith(f"only then: a proof {said}")
 
 
 def test_a_part_names_the_interval_that_it_was_judged_by():
