@@ -128,7 +128,7 @@ def _body(claim: Claim) -> str:
         f"**What would change this**: {claim.would_change()}.",
         shown,
         claim.coq(),
-        f"{chapter_link(claim)}; code: {code_link(claim)}; checked in {claim.seconds:.1f} s",
+        f"{chapter_link(claim)}; code: {code_link(claim)}",
     )
     return "\n\n".join(filter(None, parts))
 
