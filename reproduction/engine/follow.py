@@ -26,9 +26,8 @@ class TensorBoard:
         self._writers: dict[Path, Any] = {}
 
     def __call__(self, spec: Spec, folder: Path, rows: Rows) -> None:
-        if (
-            writer := self._writers.get(folder)
-        ) is None:  # of steps that a killed process had told, too, the last count
+        writer = self._writers.get(folder)
+        if writer is None:  # of steps that a killed process had told, too, the last count
             writer = self._writers[folder] = self._open(str(folder / "tensorboard"), purge_step=rows[0]["epoch"])
         for epoch, name, value in _numbers(rows):
             writer.add_scalar(name, value, epoch)
@@ -36,7 +35,7 @@ class TensorBoard:
 
 
 class MLflow:
-    """A run of MLflow for each call that trains, in the experiment 'focal', where MLFLOW_TRACKING_URI says."""
+    """A run of MLflow for each of ours, in the experiment 'focal', where MLFLOW_TRACKING_URI says."""
 
     def __init__(self) -> None:
         from mlflow import MlflowClient
@@ -44,19 +43,24 @@ class MLflow:
         self._client, self._runs = MlflowClient(), dict[str, str]()
 
     def __call__(self, spec: Spec, folder: Path, rows: Rows) -> None:
-        run = self._runs.get(spec.digest) or self._begin(spec)
+        run = self._runs.get(spec.digest) or self._find(spec)
         for epoch, name, value in _numbers(rows):
             self._client.log_metric(run, name.replace("/", "_"), value, step=epoch)
         if rows[-1]["epoch"] == spec.training.epochs:
             self._client.set_terminated(run)
 
-    def _begin(self, spec: Spec) -> str:
+    def _find(self, spec: Spec) -> str:
+        """That of a run which was stopped, else a new one."""
         found = self._client.get_experiment_by_name("focal")
         experiment = found.experiment_id if found else self._client.create_experiment("focal")
-        own = self._client.create_run(experiment, tags={"digest": spec.digest}, run_name=spec.name)
+        stopped = f"tags.digest = '{spec.digest}' and attributes.status = 'RUNNING'"
+        if known := self._client.search_runs([experiment], stopped):
+            own = known[0]
+        else:
+            own = self._client.create_run(experiment, tags={"digest": spec.digest}, run_name=spec.name)
+            for name, value in spec.as_dict.items():
+                self._client.log_param(own.info.run_id, name, value)
         self._runs[spec.digest] = str(own.info.run_id)
-        for name, value in spec.as_dict.items():
-            self._client.log_param(self._runs[spec.digest], name, value)
         return self._runs[spec.digest]
 
 

@@ -217,7 +217,7 @@ class Claim:
         return "\n\n".join(filter(None, (self.evidence.describe(), self.coq())))
 
     def coq(self) -> str:
-        """Markdown: formal proofs that the verdict does not rest on, or why there are none of a claim that is proved."""
+        """Markdown: formal proofs the verdict does not rest on, or why there are none of a claim that is proved."""
         if why := self.why_not_formalised(self.without_kernel):
             return f"Not formalised in Coq: {why}."
         return self.formal.describe() if self.formal and not self.formally_proved else ""

@@ -36,13 +36,18 @@ def writers(monkeypatch):
 
 @pytest.fixture
 def mlflow(monkeypatch):
-    """An MLflow that is not there: what it was told."""
+    """An MLflow that is not there: what it was told. It knows a run until that has ended."""
     told = []
+    own = SimpleNamespace(info=SimpleNamespace(run_id="a run"))
+
+    def known():
+        names = [name for name, _, _ in told]
+        return [own] * (names.count("create_run") - names.count("set_terminated"))
 
     class Client:
         def __getattr__(self, name):
             answers = {"get_experiment_by_name": None, "create_experiment": "7"}
-            answers["create_run"] = SimpleNamespace(info=SimpleNamespace(run_id="a run"))
+            answers |= {"create_run": own, "search_runs": known()}
             return lambda *given, **named: told.append((name, given, named)) or answers.get(name)
 
     module = ModuleType("mlflow")
@@ -66,11 +71,13 @@ def test_tensorboard_is_given_each_row(small, tmp_path, writers, killed):
     assert len(writers) == 1
 
 
-def test_mlflow_is_told_parameters_rows_and_the_end(small, tmp_path, mlflow):
+def test_mlflow_is_told_parameters_rows_and_the_end_in_one_run_of_its_own(small, tmp_path, mlflow, killed):
     spec = small(gamma=2.0)
+    killed(3, spec, tmp_path, followers=find_followers(["mlflow"]))
+    assert "set_terminated" not in [name for name, _, _ in mlflow]
     run(spec, tmp_path, followers=find_followers(["mlflow"]))
     names = [name for name, _, _ in mlflow]
-    assert names[:3] == ["get_experiment_by_name", "create_experiment", "create_run"]
+    assert names[:4] == ["get_experiment_by_name", "create_experiment", "search_runs", "create_run"]
     assert names.count("create_run") == names.count("set_terminated") == 1
     assert names[-1] == "set_terminated"
     assert ("log_param", ("a run", "gamma", 2.0), {}) in mlflow
