@@ -439,7 +439,7 @@ class Unchecked(Evidence):
         return re.findall(r"`((?:focal|make|python -m) [^`]+)`", self.reason)
 
     def describe(self) -> str:
-        return self.reason
+        return ""  # `would_change` has said it
 
     def _means(self) -> str:
         return "it is not judged here"

@@ -230,7 +230,7 @@ class Claim:
         """Markdown: what it says, where, what holds of it, and the proof."""
         corrected = f" Corrects {', '.join(f'`{id}`' for id in self.corrects)}." if self.corrects else ""
         said = f"**{self.short}**: `{self.id}` ({self.source}; {self.fidelity}).{corrected}"
-        return f"{said}\n\n{self.statement}\n\n{self.summary()}\n\n{self.proof()}"
+        return "\n\n".join(filter(None, (said, self.statement, self.summary(), self.proof())))
 
 
 def claim(

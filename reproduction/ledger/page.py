@@ -126,7 +126,7 @@ def _body(claim: Claim) -> str:
     parts = (
         f"**{claim.verdict_in_full}**: {claim.conclude()}.",
         f"**What would change this**: {claim.would_change()}.",
-        shown,
+        evidence and shown,
         claim.coq(),
         f"{chapter_link(claim)}; code: {code_link(claim)}",
     )
