@@ -1,4 +1,4 @@
-"""Along which line the best temperature rises with the calibration gamma: the slope at gamma 0, and its bounds."""
+"""Along which line the best temperature rises with the calibration gamma: its slope at 0, and two curves around it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,29 @@ ours = Rows("open_questions", "ours")
 q, g = symbols.q, symbols.g
 v = -sp.log(1 - q) - symbols.entropy_ratio()  # the derivative of log w by gamma at gamma = 0
 LEAST = sp.Rational(-7, 100)
+
+
+@ours(
+    "kk24.valley_between",
+    "At every gamma the temperature that the map is like has two bounds",
+    "KK24 sections 3.2 and 5.2, taken further",
+    r"Let $t(\gamma)$ be the temperature closest to the map on some predictions $q$, not all uniform, by the mean of $\mathrm{KL}(\hat p(q)\,\|\,"
+    r"\operatorname{softmax}(\frac1t\log q))$. Then $\inf_{0<x<1} e(x) \le \frac1{t(\gamma)} \le 1 + \gamma$ for every $\gamma \ge 0$ and any number of classes, "
+    r"$e(x) = \frac{x\,w'(x)}{w(x)}$.",
+    not_formalised="not tried: the minimiser of a mean over any number of classes is not among the lemmas at hand",
+)
+def valley_between() -> Evidence:
+    """The mean KL rises in 1/t where that is above all slopes of log w in log q between two classes, falls below all."""
+    return derivation(
+        gain.of_loss_step(r"$w = -\frac{1}{L'} = \frac qg$", g),
+        *_between_slopes_steps(),
+        *_at_most_steps(),
+        step(
+            r"each is a mean of $\frac{d\log w}{d\log q} = \frac{q\,w'}{w} = e(q)$ from $z_j$ to $z_i$, so at least $\inf e$",
+            (q * sp.diff(sp.log(symbols.weight(q, g)), q), q * sp.diff(symbols.weight(q, g), q) / symbols.weight(q, g)),
+        ),
+        remark=r"The mean KL is strictly convex in $\frac1t$ where not all $q$ are uniform, and at $\gamma = 0$ both bounds are 1.",
+    )
 
 
 @ours(
@@ -33,7 +56,11 @@ def valley_slope() -> Evidence:
             (-sp.diff(sp.expand_log(sp.log(symbols.gain(q, g)), force=True), g).subs(g, 0), v),
         ),
         *_stationary_steps(),
-        *_at_most_one_steps(),
+        *_at_most_steps(),
+        step(
+            r"each slope of $\log w$ is 1 at $\gamma = 0$, and there its derivative by $\gamma$ is $\frac{v_i-v_j}{z_i-z_j}$: at most 1, that of $1 + \gamma$",
+            (sp.log(symbols.weight(q, g)).subs(g, 0), sp.log(q)),
+        ),
         *_least_steps(),
         *_two_classes_steps(),
         remark=r"The mean KL is convex in $\frac1t$, strictly unless all $q$ are uniform, so its stationary point is the closest temperature and the implicit function "
@@ -71,16 +98,53 @@ def _stationary_steps() -> tuple[Step, ...]:
     )
 
 
-def _at_most_one_steps() -> tuple[Step, ...]:
-    phi = v - sp.log(q)
-    written = -(1 - 2 * q) / (q * (1 - q)) - sp.diff(symbols.entropy_ratio(), q)
+def _between_slopes_steps() -> tuple[Step, ...]:
+    """Where the derivative of the mean KL by 1/t has a sign: of three classes, as of any number."""
+    beta = sp.Symbol("beta", positive=True)
+    mapped, ratio, z = sp.symbols("p_1:4", positive=True), sp.symbols("r_1:4", positive=True), sp.symbols("z_1:4")
+    q_i, q_j = sp.symbols("q_i q_j", positive=True)
+    w_i, w_j = sp.symbols("w_i w_j", positive=True)
+    whole, weighted = sum(mapped), sum(p * r for p, r in zip(mapped, ratio, strict=True))
+    difference = sum(p * r * x for p, r, x in zip(mapped, ratio, z, strict=True)) / weighted
+    difference -= sum(p * x for p, x in zip(mapped, z, strict=True)) / whole
+    pairs = sum(mapped[i] * mapped[j] * (ratio[i] - ratio[j]) * (z[i] - z[j]) for i, j in ((0, 1), (0, 2), (1, 2)))
+    return (
+        step(
+            r"with $\beta = \frac1t$, $z = \log q$ and $\pi \propto q^\beta$ the derivative of the KL by $\beta$ is $\sum_i(\pi_i-\hat p_i)z_i$, and with $r_i = \frac{\pi_i}{\hat p_i}$ "
+            r"it has the sign of $\sum_{i<j}\hat p_i\hat p_j(r_i-r_j)(z_i-z_j)$",
+            (difference, pairs / (whole * weighted)),
+        ),
+        step(
+            r"$\log\frac{r_i}{r_j} = \beta(z_i-z_j) - (\log w_i - \log w_j)$: where $\beta$ is above all $\frac{\log w_i - \log w_j}{z_i - z_j}$, $r$ rises with $z$ and the KL with $\beta$; below "
+            r"all, both fall. So $\frac1t$ is between the least and the largest of these slopes",
+            (
+                sp.expand_log(sp.log((q_i**beta / w_i) / (q_j**beta / w_j)), force=True),
+                beta * (sp.log(q_i) - sp.log(q_j)) - (sp.log(w_i) - sp.log(w_j)),
+            ),
+        ),
+    )
+
+
+def _at_most_steps() -> tuple[Step, ...]:
+    """No slope of log w in log q between two classes is above 1 + gamma."""
+    ratio = symbols.entropy_ratio()
+    phi = -g * sp.log(q * (1 - q)) - sp.log(1 + g * ratio)
+    of_weight = sp.log(symbols.weight(q, g)) - (1 + g) * sp.log(q)
+    falls = -g * (1 - 2 * q) / (q * (1 - q)) - g * sp.diff(ratio, q) / (1 + g * ratio)
     return (
         *entropy_ratio.sign_steps(),
         step(
-            r"$\varphi = v - \log q$ falls up to $\frac12$, as $b' > 0$, and $\varphi(1-q) - \varphi(q) = b(q) - b(1-q) \ge 0$ for $q \ge \frac12$. With $q_j < q_i$, so "
-            r"$q_j \le 1 - q_i$: $\varphi(q_j) > \varphi(q_i)$: each pair has a slope below 1",
-            (sp.diff(phi, q), written),
-            (phi.subs(q, 1 - q) - phi, symbols.entropy_ratio() - symbols.entropy_ratio(1 - q)),
+            r"$\varphi = \log w - (1+\gamma)\log q = -\gamma\log q(1-q) - \log(1+\gamma b)$ falls up to $\frac12$, as $b' > 0$",
+            (sp.expand_log(of_weight - phi, force=True), 0),
+            (sp.diff(phi, q), falls),
+        ),
+        step(
+            r"$\varphi(1-q) - \varphi(q) = \log\frac{1+\gamma b(q)}{1+\gamma b(1-q)} \ge 0$ for $q \ge \frac12$. With $q_j < q_i$, so $q_j \le 1 - q_i$: "
+            r"$\varphi(q_j) \ge \varphi(q_i)$: $\frac{\log w_i - \log w_j}{z_i - z_j} \le 1 + \gamma$",
+            (
+                sp.expand_log(phi.subs(q, 1 - q) - phi, force=True),
+                sp.log(1 + g * ratio) - sp.log(1 + g * symbols.entropy_ratio(1 - q)),
+            ),
         ),
     )
 

@@ -223,22 +223,41 @@ def test_a_constant_that_is_off_fails(monkeypatch, factor):
     assert regret.regret_sharp().verdict == Verdict.FAILED
 
 
+def inverse_temperature(z, gamma):
+    """Of the temperature closest to the map, by the mean KL."""
+    p = np.exp(focal_log_probs(z, gamma))
+    return brentq(lambda beta: ((np.exp(log_softmax(beta * z, -1)) - p) * z).sum(), 0.5, 2 + gamma, xtol=1e-14)
+
+
+@pytest.mark.parametrize("gamma", [0.1, 1.0, 5.0, 20.0])
+def test_the_closest_temperature_is_between_two_bounds(gamma):
+    """Both are nearly reached: the lower by nearly uniform predictions, the upper by sure ones."""
+    rng, (at, least) = np.random.default_rng(1), elasticity_minimum(gamma)
+
+    def drawn(n, spread):
+        return inverse_temperature(log_softmax(spread * rng.normal(size=(50, n)), axis=-1), gamma)
+
+    for n in (2, 3, 10, 100):
+        for spread in (0.01, 1.0, 5.0):
+            assert least < drawn(n, spread) < 1 + gamma
+    assert drawn(round(1 / at), 0.01) == pytest.approx(least, abs=1e-3)
+    sure = log_softmax([[30.0, 0.0, 0.0]], axis=-1)
+    assert inverse_temperature(sure, gamma) == pytest.approx(1 + gamma, rel=0.1)
+
+
 @pytest.mark.parametrize("n", [2, 3, 10, 100])
 def test_the_slope_of_the_closest_temperature(n):
     """By differences of the temperature itself, found anew at either side of gamma = 0."""
     z = log_softmax(2 * np.random.default_rng(n).normal(size=(300, n)), axis=-1)
     q = np.exp(z)
 
-    def inverse_temperature(gamma):
-        p = np.exp(focal_log_probs(z, gamma))
-        return brentq(lambda beta: ((np.exp(log_softmax(beta * z, -1)) - p) * z).sum(), 0.9, 1.1, xtol=1e-14)
-
     def centred(x):
         return x - (q * x).sum(-1, keepdims=True)
 
     tilt = sp.lambdify(symbols.q, valley.v)(q)
     slope = (q * centred(tilt) * centred(z)).sum() / (q * centred(z) ** 2).sum()
-    assert slope == pytest.approx((inverse_temperature(1e-4) - inverse_temperature(-1e-4)) / 2e-4, abs=1e-6)
+    either_side = inverse_temperature(z, 1e-4) - inverse_temperature(z, -1e-4)
+    assert slope == pytest.approx(either_side / 2e-4, abs=1e-6)
     assert float(valley.LEAST) < slope < 1
     assert n > 2 or slope > 2 - 2 * np.log(2)
 
@@ -248,6 +267,12 @@ def test_a_slope_of_another_function_fails(monkeypatch, fault):
     assert valley.valley_slope().verdict == Verdict.PROVED
     monkeypatch.setattr(valley, "v", fault)
     assert valley.valley_slope().verdict == Verdict.FAILED
+
+
+def test_bounds_of_another_map_fail(monkeypatch):
+    assert valley.valley_between().verdict == Verdict.PROVED
+    monkeypatch.setattr(symbols, "weight", lambda q, gamma: q / (1 - q) ** (2 * gamma))
+    assert valley.valley_between().verdict == Verdict.FAILED
 
 
 def test_a_slope_can_be_below_a_higher_bound(monkeypatch):
