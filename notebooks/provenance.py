@@ -64,6 +64,7 @@ listed = experiment_table(found).style.format(escape="html").set_properties(**{"
 listed.hide().set_uuid("experiments").set_table_attributes(words).set_caption("Grids, those that were run first")
 
 # %% [markdown]
+# (sec-provenance-speed)=
 # ## How fast training is
 #
 # Images a second in training, in the papers' batches, as `python -m benchmarks.training` measures them. One is a loop
