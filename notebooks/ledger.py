@@ -65,7 +65,7 @@ weights(claims)
 # | quoted | in the paper's words or formula, with its conditions |
 # | paraphrased | the paper's claim in other words, nothing added, nothing left out |
 # | our reading | the paper leaves open what it means, or measures, exactly: the statement says how it is taken |
-# | ours | in no paper |
+# | ours | in none of the four papers |
 #
 # What the papers claim, by verdict:
 

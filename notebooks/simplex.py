@@ -152,7 +152,8 @@ note("simplex", excess=excess, distance=distance, least=least)
 #
 # with the $\beta(0)$ of [](#ch-bounds). The distance enters squared: a hundredth of the excess leaves a tenth of it.
 # The number of classes does not enter. For cross-entropy $c = 4$, and this is Pinsker's inequality. No larger $c$ would
-# do: near a tie of two classes both sides agree.
+# do: near a tie of two classes both sides agree. For two classes such a bound is called strong properness
+# {cite:p}`agarwal14`; the constant, for every $\gamma$ and any number of classes, is this book's.
 #
 # **Why.** The excess measures how much the least risk bends between $\hat p(q)$ and $p$. It bends least when all
 # classes move together in two groups, and of all pairs of groups where both are equally likely.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -26,6 +27,7 @@ class Step:
 
     text: str
     residual: Any  # a sympy expression that must be 0, a bool that must be True, or several of them
+    equations: str = ""  # a digest of both sides of each, so that the record knows which they were
 
     @property
     def holds(self) -> bool:
@@ -49,7 +51,8 @@ def step(text: str, *shown: Any, simplify: Callable[[Any], Any] = sp.simplify) -
         return Step(text, shown[0])
     equations = shown if all(isinstance(each, tuple) for each in shown) else (shown,)
     residuals = tuple(simplify(sp.sympify(left) - sp.sympify(right)) for left, right in equations)
-    return Step(text, residuals[0] if len(residuals) == 1 else residuals)
+    written = hashlib.sha256(str(equations).encode()).hexdigest()[:8]
+    return Step(text, residuals[0] if len(residuals) == 1 else residuals, written)
 
 
 def derivation(*steps: Step, remark: str = "", where: sp.Set | None = None) -> Derivation:

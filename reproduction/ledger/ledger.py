@@ -61,7 +61,7 @@ class Fidelity(StrEnum):
     READING = (
         "our reading"  # the paper leaves open what it means, or measures, exactly: the statement says how it is taken
     )
-    OURS = "ours"  # in no paper: a correction, a sharper statement, an answer to a question left open
+    OURS = "ours"  # in none of the four papers: a correction, a sharper statement, an answer to a question left open
 
 
 _PROVED_WITHOUT_COQ = (Verdict.PROVED, Verdict.CERTIFIED)

@@ -1,4 +1,4 @@
-"""What was reviewed: each claim's words beside the formal statements that carry them, and what all claims rest on.
+"""What was reviewed: each claim's words beside its check and formal statements, and what all claims rest on.
 
 reviewed.json holds the texts as they stood when somebody last compared them. It changes by `focal claims --record`
 alone, which shows both sides. `focal claims --verify` compares it with the claims, proofs/ and the printed tables as
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from focal_lib.atomic_write import write_whole
 from reproduction.checkout import ROOT, require_checkout
-from reproduction.ledger import formal
+from reproduction.ledger import code, formal
 from reproduction.ledger.ledger import PRINTED, Claim, ledger
 
 FILE = Path(__file__).with_name("reviewed.json")
@@ -25,9 +25,11 @@ RESULTS, RECORDS = ROOT / "results", "results/"
 Texts = dict[str, dict[str, str]]  # claim id, file of proofs/ or PRINTED -> part -> text
 _THEOREM = re.compile(r"^[ \t]*((?:Theorem|Example)\s+(\w+)\b.*?\.)\s+Proof\b", re.MULTILINE | re.DOTALL)
 _MEANING = re.compile(  # what a statement may rest on besides its own words
-    r"^((?:Definition|Fixpoint|Inductive|Notation|Variables?|Hypothes[ei]s|Context|Axiom|Parameter)\s+\S+).*?\.$",
+    r"^[ \t]*((?:(?:Local|Global|#\[\w+\])\s+)?(?:Definition|Let|Fixpoint|Inductive|Notation|Variables?|Hypothes[ei]s"
+    r"|Context|Axiom|Parameter|Module|Import|Export)\s+\S+).*?\.$",
     re.MULTILINE | re.DOTALL,
 )
+_COMMENT = re.compile(r"\(\*(?:(?!\(\*|\*\)).)*\*\)", re.DOTALL)  # the innermost: they nest
 
 
 class Difference(NamedTuple):
@@ -51,11 +53,14 @@ def on_record() -> Texts:
 
 def today() -> Texts:
     """The texts as they stand: those of every claim, the definitions of proofs/, digests of the printed tables."""
-    sources = {path.name: path.read_text() for path in sorted(formal.SOURCES.glob("*.v"))}
-    theorems = {name: _on_one_line(text) for source in sources.values() for text, name in _THEOREM.findall(source)}
+    sources = {path.name: _without_comments(path.read_text()) for path in sorted(formal.SOURCES.glob("*.v"))}
+    theorems: dict[str, str] = {}
+    for source in sources.values():
+        for text, name in _THEOREM.findall(source):  # of a name that stands twice, both
+            theorems[name] = " ".join(filter(None, (theorems.get(name), _on_one_line(text))))
     found = {claim.id: dict(_parts(claim, theorems)) for claim in ledger()}
     for file, source in sources.items():
-        meanings = {match[1]: _on_one_line(match[0]) for match in _MEANING.finditer(source)}
+        meanings = {_on_one_line(match[1]): _on_one_line(match[0]) for match in _MEANING.finditer(source)}
         found |= {f"proofs/{file}": meanings} if meanings else {}
     return found | {PRINTED: _digests(CELLS, CELLS.glob("*.csv")), RECORDS: _digests(RESULTS, _records())}
 
@@ -79,10 +84,17 @@ def _parts(claim: Claim, theorems: dict[str, str]) -> Iterator[tuple[str, str]]:
     yield "statement", claim.statement
     yield "source", claim.source
     yield "fidelity", claim.fidelity
+    yield "code", code.digest(claim.check)
     if claim.formal is not None:
         yield "formal", claim.formal.faithful
         for name in claim.formal.theorems if formal.SOURCES.is_dir() else ():
             yield f"theorem {name}", theorems.get(name, "not in proofs/")
+
+
+def _without_comments(text: str) -> str:
+    while (shorter := _COMMENT.sub(" ", text)) != text:
+        text = shorter
+    return text
 
 
 def _on_one_line(text: str) -> str:

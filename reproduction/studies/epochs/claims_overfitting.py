@@ -245,7 +245,7 @@ def changes_after_lowest(column: str) -> BySeed:
     f"The test NLL begins to rise before the training set is learnt: at the epoch where it is lowest more than "
     f"{100 * LEARNT:g} % of the training samples are misclassified; cross-entropy, {SIZE}, a constant learning rate. "
     f"(The epoch is chosen for each seed by the other seeds. M20's network 'has a very low training set classification "
-    f"error throughout the period of miscalibration'; there both begin where the learning rate drops.)",
+    f"error throughout the period of miscalibration'.)",
 )
 def nll_turns_early() -> Evidence:
     """The training error there minus the threshold, a number a seed; the epoch is by one test set."""

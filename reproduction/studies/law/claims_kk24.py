@@ -16,6 +16,7 @@ from reproduction.studies.law.judged import (
     CELL,
     below_twice,
     choices,
+    each_source_alike,
     is_complete,
     over_cells,
     over_data_sets,
@@ -42,7 +43,11 @@ ours = Rows("when_focal_loss_helps", "ours", "results/law")
 def _judged(
     quantity: str, runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series], sign: int, said: str
 ) -> Measurement:
-    return _of_wider(Measurement.signed(quantity, said, over_cells(runs, value), sign), over_data_sets(runs, value))
+    found = _of_wider(Measurement.signed(quantity, said, over_cells(runs, value), sign), over_data_sets(runs, value))
+    alike = each_source_alike(runs, value)
+    return with_remark(
+        found, f"With each source counting alike it is {alike.estimate:.4g} [{alike.low:.4g}, {alike.high:.4g}]"
+    )
 
 
 def _of_wider(over_cells: Measurement, over_data_sets: Interval) -> Measurement:

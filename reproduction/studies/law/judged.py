@@ -69,12 +69,22 @@ def sources(runs: pd.DataFrame) -> pd.Series:
 
 def over_data_sets(runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series] | str) -> Interval:
     """The same mean, with the jackknife over `sources`: cells of one share test samples, and are alike."""
-    values = runs[value] if isinstance(value, str) else value(runs)
-    cells = values.groupby([sources(runs), *(runs[name] for name in CELL)]).mean()
+    cells = _by_source(runs, value)
     whole = float(cells.mean())
     found = _jackknife([own for _, own in cells.groupby("source")], lambda parts: float(pd.concat(parts).mean()))
     moved = whole - found.estimate
     return replace(found, estimate=whole, low=found.low + moved, high=found.high + moved)
+
+
+def each_source_alike(runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series] | str) -> Interval:
+    """The mean of the means of `sources`, so that one with many cells counts no more, with Student's t interval."""
+    return t_interval(_by_source(runs, value).groupby("source").mean().to_numpy())
+
+
+def _by_source(runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series] | str) -> pd.Series:
+    """A cell's mean of a value, by source and cell."""
+    values = runs[value] if isinstance(value, str) else value(runs)
+    return values.groupby([sources(runs), *(runs[name] for name in CELL)]).mean()
 
 
 def sign_predicted(runs: pd.DataFrame) -> pd.Series:

@@ -86,7 +86,7 @@ def many_low() -> Evidence:
 @ours(
     "kk24.prop3_not_for_three",
     "The upper temperature of Prop. 3 fails with three classes",
-    "KK24 Prop. 3, its temperature carried to three classes, as no paper does",
+    "KK24 Prop. 3, its temperature carried to three classes",
     r"The upper temperature of Prop. 3, $\frac{1}{\gamma+1-\frac12\log(\gamma+1)}$, does not bound the top class of three: at "
     r"$\gamma = 1$, $q = (0.4, 0.3, 0.3)$ that temperature scaling is more confident than the map.",
     formal=formal("exact", "kk24_prop3_not_for_three"),

@@ -39,8 +39,8 @@ def negative_inverse_sigmoid() -> Evidence:
     "kk24.negative_confidence_falls",
     "Negative gamma lowers confidence everywhere exactly from 2 - 2/log 2 on",
     "KK24 section 3.2, for every negative gamma",
-    r"For $-1 \le \gamma < 0$ the map lowers confidence everywhere if and only if $\gamma \ge 2 - \frac{2}{\log2}$; below that it "
-    r"raises it next to $q = \frac12$.",
+    r"For $-1 \le \gamma < 0$ the map lowers confidence everywhere but at 0, $\frac12$ and 1 if and only if $\gamma \ge 2 - \frac{2}{\log2}$; "
+    r"below that it raises it next to $q = \frac12$.",
     chapter="binary",
 )
 def negative_confidence_falls() -> Evidence:

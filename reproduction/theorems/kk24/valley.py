@@ -19,7 +19,7 @@ LEAST = sp.Rational(-7, 100)
     "kk24.valley_between",
     "At every gamma the temperature that the map is like has two bounds",
     "KK24 sections 3.2 and 5.2, taken further",
-    r"Let $t(\gamma)$ be the temperature closest to the map on some predictions $q$, not all uniform, by the mean of $\mathrm{KL}(\hat p(q)\,\|\,"
+    r"Let $t(\gamma)$ be the temperature closest to the map on some predictions $q$, all $q_i > 0$ and not all uniform, by the mean of $\mathrm{KL}(\hat p(q)\,\|\,"
     r"\operatorname{softmax}(\frac1t\log q))$. Then $\inf_{0<x<1} e(x) \le \frac1{t(\gamma)} \le 1 + \gamma$ for every $\gamma \ge 0$ and any number of classes, "
     r"$e(x) = \frac{x\,w'(x)}{w(x)}$.",
     not_formalised="not tried: the minimiser of a mean over any number of classes is not among the lemmas at hand",
@@ -42,7 +42,7 @@ def valley_between() -> Evidence:
     "kk24.valley_slope",
     "The slope of the temperature that the map is like has a formula",
     "KK24 sections 3.2 and 5.2, taken further",
-    r"Let $t(\gamma)$ be the temperature closest to the map on some predictions $q$, not all uniform, by the mean of $\mathrm{KL}(\hat p(q)\,\|\,"
+    r"Let $t(\gamma)$ be the temperature closest to the map on some predictions $q$, all $q_i > 0$ and not all uniform, by the mean of $\mathrm{KL}(\hat p(q)\,\|\,"
     r"\operatorname{softmax}(\frac1t\log q))$. Then $1/t$ has the slope $\mathbb E\operatorname{Cov}_q(v, \log q)\big/\mathbb E\operatorname{Var}_q(\log q)$ at $\gamma = 0$, "
     r"$v = -\log(1-q) - \frac{-q\log q}{1-q}$. It is between $-0.07$ and 1 for any number of classes, and at least $2 - 2\log2$ for two.",
     not_formalised="not tried: the derivative of a minimiser over any number of classes is not among the lemmas at hand",

@@ -148,8 +148,9 @@ def slope_steps() -> tuple[Step, ...]:
             (at + at * (1 - at) - 2 / (2 + t), at * (1 - at) / (2 + t)),
         ),
         step(
-            r"$\frac{\gamma u}{1+\gamma u} \le \kappa = \frac{\gamma}{1+\gamma}$ as $u < 1$: so $-A' \le \frac\kappa2qr + A^2$, and "
+            r"with $\kappa = \frac{\gamma}{1+\gamma}$: $(2+t)(1+\gamma u) \ge 2 + t + 2\gamma > 2(1+\gamma)$, so $-A' \le \frac\kappa2qr + A^2$; $\frac{\gamma u}{1+\gamma u} \le \kappa$ as $u < 1$, so "
             r"$A = \frac{\gamma u}{1+\gamma u}(1-\frac qu) \le \kappa(1-\sqrt q)$",
+            ((2 + t) * (1 + g * 2 / (2 + t)), 2 + t + 2 * g),
             (g / (1 + g) - g * high / (1 + g * high), g * (1 - high) / ((1 + g) * (1 + g * high))),
             (g * (high - low) / (1 + g * high), g * high / (1 + g * high) * (1 - low / high)),
         ),

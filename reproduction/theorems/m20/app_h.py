@@ -130,8 +130,8 @@ reading(
     "m20.app_h_sign",
     "Without bars the second step of the proof is no equality",
     "M20 App. H, second step, as our copy has it",
-    r"For $\gamma > 0$ and without bars, presumably lost in our copy, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
-    r"$-\sum_i(1-\gamma q_i)\,p_i\log q_i$ by $-2\gamma\sum_ip_iq_i\log q_i \ge 0$, which is 0 only where $q_i$ is 0 or 1 for every "
+    r"For $\gamma > 0$, all $q_i > 0$ and without bars, presumably lost in our copy, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
+    r"$-\sum_i(1-\gamma q_i)\,p_i\log q_i$ by $-2\gamma\sum_ip_iq_i\log q_i \ge 0$, which is 0 only where $q_i$ is 1 for every "
     r"$p_i > 0$. With a plus sign, or with bars, it is one.",
 )
 def app_h_sign() -> Evidence:

@@ -185,7 +185,7 @@ ours(
     "The argument of Lambert W is negative, with minimum -1/e at 1/2",
     "M20 App. B, proof of Prop. 4",
     r"'The r.h.s.', $-\frac1b a^{1-a/b}\log a$, 'is always negative, with a minimum possible value of $-1/e$ that occurs at "
-    r"$p_0 = 0.5$.'",
+    r"$p_0 = 0.5$.' Here $a = 1 - p_0$ and $b = p_0\log p_0$.",
     formal=formal("exact", "m20_rhs_minimum"),
 )
 def rhs_minimum() -> Evidence:

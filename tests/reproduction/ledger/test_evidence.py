@@ -163,6 +163,12 @@ def test_an_outline_says_what_is_asked_for_and_not_what_was_found():
     assert outline(Unchecked("lost")) == "Unchecked"
 
 
+def test_wording_has_the_equations_of_a_step_though_both_sides_hold_another_constant():
+    x = sp.Symbol("x")
+    one, same, other = (wording(Derivation((step("so", (k * (x + 1), k * x + k)),))) for k in (1, 1, 2))
+    assert one == same != other
+
+
 def test_wording_is_all_that_is_said_and_of_numbers_only_those_of_steps():
     near = Measurement("gap of 3 runs", "0.1", 2.0, 1.0, 0.5, remark="by 1e-3 -4 worse")
     assert wording(All((near, Derivation((Step("$2x = 0$", 0),), remark="so 7")))) == [

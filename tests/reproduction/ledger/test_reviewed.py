@@ -1,12 +1,13 @@
 """What was reviewed is what stands, and each way in which a claim and its proof can come apart is noticed."""
 
+import runpy
 import shutil
 from dataclasses import replace
 
 import pytest
 
 from reproduction.checkout import ROOT
-from reproduction.ledger import find, formal, ledger, reviewed
+from reproduction.ledger import code, find, formal, ledger, reviewed
 from reproduction.ledger.formal import formal as proved_by
 from reproduction.ledger.ledger import _REGISTRY, PRINTED
 from reproduction.ledger.reviewed import Difference, compare
@@ -88,6 +89,57 @@ def test_a_weakened_theorem_is_noticed_before_and_after_it_is_compiled(copies):
     assert found.describe().count("Theorem kk24_prop1") == 2
 
 
+def test_a_weakened_theorem_with_its_old_text_in_a_comment_is_noticed(copies):
+    path = copies / "proofs" / "KK24_Prop1.v"
+    edit(path, "Theorem kk24_prop1 gamma : 0 <= gamma ->", "Theorem kk24_prop1 gamma : 0 <= gamma <= 10 ->")
+    before = "Theorem kk24_prop1 gamma : 0 <= gamma -> strictly_convex_on_unit (focal_loss gamma).\nProof."
+    path.write_text(f"{path.read_text()}\n(* (* once *)\n{before} *)\n")
+    assert [found.part for found in compare(["kk24.prop1"])] == ["theorem kk24_prop1"]
+
+
+def test_a_second_theorem_of_a_name_is_noticed(copies):
+    path = copies / "proofs" / "KK24_Prop2.v"
+    path.write_text(path.read_text() + "\nTheorem kk24_prop1 : True.\nProof. exact I. Qed.\n")
+    assert [found.part for found in compare(["kk24.prop1"])] == ["theorem kk24_prop1"]
+
+
+CHECK = '''
+LIMIT = 0.75
+
+def helper(x):
+    """Says so."""
+    return x < LIMIT
+
+def check():
+    return helper(0.5)
+
+row = (lambda: helper(0.6))
+other = 1
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("0.75", "0.95", (False, False)),
+        ("x < LIMIT", "x > LIMIT", (False, False)),
+        ("0.5", "0.4", (False, True)),
+        ("0.6", "0.4", (True, False)),
+        ("other = 1", "other = 2", (True, True)),
+        ("Says so.", "Says nothing.", (True, True)),
+        ("return helper(0.5)", "# a remark\n    return helper(\n        0.5\n    )", (True, True)),
+    ],
+)
+def test_another_computation_of_a_check_is_noticed(tmp_path, old, new, same):
+    """In itself, a function or a constant that it names; not in its layout, or what it does not name."""
+    digests = []
+    for name, text in (("before", CHECK), ("after", CHECK.replace(old, new, 1))):
+        (tmp_path / f"{name}.py").write_text(text)
+        module = runpy.run_path(str(tmp_path / f"{name}.py"))
+        digests.append((code.digest(module["check"]), code.digest(module["row"])))
+    assert tuple(before == after for before, after in zip(*digests, strict=True)) == same
+
+
 def test_a_theorem_that_is_gone_is_noticed(copies):
     edit(copies / "proofs" / "KK24_Prop1.v", "Theorem kk24_prop1 ", "Theorem kk24_prop1_renamed ")
     assert [found.now for found in compare(["kk24.prop1"])] == ["not in proofs/"]
@@ -103,6 +155,8 @@ def test_a_theorem_that_is_gone_is_noticed(copies):
         ),
         ("EachN.v", "Hypothesis Hk : 2 <= k.", "Hypothesis Hk : 2 <= k <= 9."),
         ("Focal.v", "Definition focal_loss ", "Axiom easy : False.\n\nDefinition focal_loss "),
+        ("KN24_Fig1.v", "Theorem ", "Local Definition log_loss p := 9 * Focal.log_loss p.\n\nTheorem "),
+        ("KN24_Fig1.v", "Theorem ", "  #[local] Definition log_loss p := 9 * Focal.log_loss p.\n\nTheorem "),
     ],
 )
 def test_another_meaning_below_a_theorem_is_noticed_whatever_claim_is_asked_for(copies, file, old, new):
