@@ -37,7 +37,7 @@ def import_logits(path: Path, told: str, root: Path, test: Path | None, given: s
     What is not told counts as unlike the record. The same logits again change what is told of them.
     """
     from focal_lib.tool.inputs.logits_file import read_logits
-    from reproduction.engine.imported import Imported, check_splits, parse_told, write_imported
+    from reproduction.engine.imported import Imported, check_splits, labels_at_hand, parse_told, write_imported
 
     try:
         run = parse_told(told)
@@ -48,3 +48,5 @@ def import_logits(path: Path, told: str, root: Path, test: Path | None, given: s
         raise click.ClickException(str(error)) from None
     untold = [f.name for f in fields(Imported) if f.name not in ("gamma", "lam") and getattr(run, f.name) is None]
     click.echo(f"{run.name} -> {folder.name}" + (f"; not told: {', '.join(untold)}" if untold else ""))
+    if labels_at_hand(run.dataset) is None:
+        click.echo(f"Test labels were not compared with those of {run.dataset}: it is not in FOCAL_DATA.")

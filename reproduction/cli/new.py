@@ -35,4 +35,4 @@ def study(folder: Path) -> None:
         shutil.copytree(_TEMPLATE, folder, ignore=shutil.ignore_patterns("__pycache__"))
     except OSError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{folder} is there: cd {folder}, and go on as README.md says.")
+    click.echo(f"{folder} is made: cd {folder}, and go on as README.md says.")

@@ -138,7 +138,7 @@ def check_splits(sets: Mapping[str, LogitSet], dataset: str) -> dict[str, Logits
     if classes != known:
         raise ValueError(f"logits of {dataset} must have {known[0]} classes. Got {', '.join(map(str, classes))}.")
     labels, rows = parts["test"].labels, len(parts["test"].labels)
-    published = _labels_at_hand(dataset)
+    published = labels_at_hand(dataset)
     size = TEST_SIZES.get(dataset, rows) if published is None else len(published)
     if size != rows:
         raise ValueError(f"test logits of {dataset} must have {size:,} rows, all of its test set. Got {rows:,}.")
@@ -149,7 +149,7 @@ def check_splits(sets: Mapping[str, LogitSet], dataset: str) -> dict[str, Logits
     return parts
 
 
-def _labels_at_hand(dataset: str) -> np.ndarray | None:
+def labels_at_hand(dataset: str) -> np.ndarray | None:
     """The published test labels, where images are in FOCAL_DATA or were fetched before."""
     for folder in (places.own_folder(dataset), places.cache(dataset)):
         if folder is not None and (path := folder / NPZ_FILES[1]).is_file():

@@ -62,6 +62,8 @@ def make_network(name: str, code: str, offered: Mapping[str, Any]) -> nn.Module:
     network = load(name, code)(**{key: offered[key] for key in network_arguments(name, code, tuple(offered))})
     if not isinstance(network, nn.Module):
         raise ValueError(f"{name} must make a torch module. Got {type(network).__name__}.")
+    if not any(weights.requires_grad for weights in network.parameters()):
+        raise ValueError(f"{name} must have weights to train. Got none that takes a gradient.")
     return network
 
 
@@ -79,10 +81,11 @@ def try_out(what: str, model: nn.Module, loss: TrainingLoss, inputs: Tensor, lab
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         try:
             logits = model.eval()(inputs)
-            shape = tuple(logits.shape)
+            shape = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
             if shape == (len(inputs), classes):
                 loss.start_epoch(0)
                 value = loss.objective(logits.float(), labels, model, torch.Generator().manual_seed(0))
+                loss(logits.float().detach().requires_grad_(), labels)  # as the history's gradients are taken
         except Exception as error:  # of any code
             reason = describe(error)
             raise ValueError(f"{what} must go together: inputs {tuple(inputs.shape)}. Got {reason}") from error
@@ -91,3 +94,5 @@ def try_out(what: str, model: nn.Module, loss: TrainingLoss, inputs: Tensor, lab
     if not isinstance(value, Tensor) or value.shape != () or not value.requires_grad:
         got = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) and value.shape != () else f"{value!r}"
         raise ValueError(f"{what}: the loss must be the mean of a batch, one number with a gradient. Got {got}.")
+    if not torch.isfinite(value):
+        raise ValueError(f"{what}: the loss must be finite. Got {value.item()} of the network as it begins.")

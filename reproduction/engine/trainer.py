@@ -186,11 +186,14 @@ class Trainer:
             yield
         before.wait_stream(self.stream)
 
+    @property
+    def _device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
     def _use_fused_update(self) -> None:
         """Let the optimiser be what suits the device."""
-        device = next(self.model.parameters()).device
-        if device.type == "cuda" and isinstance(self.optimiser, torch.optim.SGD):
-            use_fused_update(self.optimiser, device)
+        if self._device.type == "cuda" and isinstance(self.optimiser, torch.optim.SGD):
+            use_fused_update(self.optimiser, self._device)
 
     @torch.no_grad()
     def logits(self, inputs: Tensor, batch_size: int = 1000) -> Tensor:
@@ -222,13 +225,17 @@ class Trainer:
             "schedule": self.schedule.state_dict() | {"_last_lr": list(map(float, self.schedule.get_last_lr()))},
             "loss": self.loss.state_dict(),
             "generator": self.generator.get_state(),
+            "random": torch.get_rng_state(),  # for dropout, say
             "epoch": self.epoch,
         }
+        if self._device.type == "cuda":
+            state["cuda_random"] = torch.cuda.get_rng_state(self._device)
         return state | ({} if self.best is None else {"best": self.best.state_dict()})
 
     def shape(self) -> dict[str, Any]:
-        """What a state to restore must agree with; the optimiser's grows with its first step."""
-        return {name: value if name in ("model", "loss", "generator") else None for name, value in self.state().items()}
+        """What a state to restore must agree with; the optimiser's grows with its first step, the device may change."""
+        compared = ("model", "loss", "generator", "random")
+        return {name: value if name in compared else None for name, value in self.state().items() if name[:4] != "cuda"}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from the state of a trainer built alike."""
@@ -238,6 +245,9 @@ class Trainer:
         self.schedule.load_state_dict(state["schedule"])
         self.loss.load_state_dict(state["loss"])
         self.generator.set_state(state["generator"])
+        torch.set_rng_state(state["random"])
+        if self._device.type == "cuda" and "cuda_random" in state:
+            torch.cuda.set_rng_state(state["cuda_random"], self._device)
         self.epoch = int(state["epoch"])
         if self.best is not None:
             self.best.load_state_dict(state["best"])

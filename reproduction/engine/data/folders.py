@@ -34,8 +34,12 @@ def read_image_folder(folder: Path) -> tuple[Split, Split]:
             got = ", ".join(path.name for path in found) or "none"
             wanted = f"of {', '.join(classes)}" if classes else "a class"
             raise ValueError(f"{folder / side} must hold folders, one {wanted}. Got {got}.")
-        files = [(path, classes.index(own.name)) for own in found for path in sorted(own.iterdir())]
-        files = [(path, label) for path, label in files if not path.name.startswith(".")]
+        files = []
+        for own in found:
+            inside = [path for path in sorted(own.iterdir()) if not path.name.startswith(".")]
+            if not inside:
+                raise ValueError(f"{own} must hold images of its class. Got none.")
+            files += [(path, classes.index(own.name)) for path in inside]
         parts.append(_stack(((path, _open(path)) for path, _ in files), [label for _, label in files], folder / side))
     return parts[0], parts[1]
 
@@ -83,6 +87,7 @@ def _stack(pictures: Iterable[tuple[Path | str, Any]], labels: list[int], where:
         if image.mode not in _EIGHT_BITS:
             raise ValueError(f"{name} must have 8 bits a channel. Got Pillow's mode {image.mode}.")
         if image.size != size:
-            raise ValueError(f"{name} must be as large as {found[0][0]}, {size}. Got {image.size}: resize them first.")
+            sizes = f"(height, width) = {size[::-1]}. Got {image.size[::-1]}"
+            raise ValueError(f"{name} must be as large as {found[0][0]}, {sizes}: resize them first.")
     mode = "L" if all(image.mode in ("1", "L") for _, image in found) else "RGB"
     return Split(np.stack([np.asarray(image.convert(mode)) for _, image in found]), np.asarray(labels))

@@ -93,7 +93,10 @@ def _count_classes(path: Path, labels: np.ndarray) -> int:
 
 
 def _read_npz(path: Path) -> Split:
-    with places.reading(path, "a whole npz file"), np.load(path, allow_pickle=False) as file:
+    with (
+        places.reading(path, "a whole npz file of numbers, its images all of one size"),
+        np.load(path, allow_pickle=False) as file,
+    ):
         arrays = {name: file[name] for name in file.files}
     if missing := {"images", "labels"} - set(arrays):
         raise ValueError(f"{path} must hold images and labels. Got no {', '.join(sorted(missing))}.")

@@ -185,7 +185,7 @@ def test_a_grid_whose_runs_cannot_be_prepared_ends(write_npz, tmp_path, monkeypa
     output = process.communicate(timeout=300)[0].splitlines()
     assert process.returncode == 1, output
     assert "2 failed" in output
-    assert "test.npz must be a whole npz file: provide it again" in output[-2]
+    assert "test.npz must be a whole npz file of numbers, its images all of one size: provide it again" in output[-2]
     assert "finsen was not found" in output[-1]
     assert not list((tmp_path / "runs").glob("[!.]*"))
 

@@ -212,6 +212,11 @@ def test_what_is_wrong_with_a_module_is_told(mine, text, told):
         ("def loss(x, y):\n    return x.softmax(-1)\n", r"one number with a gradient. Got shape \(2, 10\)"),
         ("def loss(x, y):\n    return x.mean().item()\n", r"one number with a gradient. Got "),
         ("def loss(x, y):\n    z = 1\n    return x.nope()\n", r"AttributeError: .* \(odd.py, line 3\)"),
+        (
+            "def loss(x, y):\n    return x.mean() * float('nan')\n",
+            r"the loss must be finite. Got nan of the network as it",
+        ),
+        ("def loss(x, y):\n    x -= x.max()\n    return x.mean()\n", r"in-place operation. \(odd.py, line 2\)"),
         ("def loss(x, y):\n    raise IndexError('of mine')\n", r"Got IndexError: of mine \(odd.py, line 2\)"),
         (
             "from torch import nn\nclass loss(nn.Linear):\n    def __init__(self):\n        super().__init__(2, 2)\n",
@@ -227,6 +232,13 @@ def test_a_loss_is_tried_before_any_work(mine, small, tmp_path, text, told):
 
 
 NETWORK = "from torch import nn\ndef net({}):\n    return {}\n"
+TUPLE = """from torch import nn
+class Twice(nn.Linear):
+    def forward(self, images):
+        return images, images
+def net(classes):
+    return Twice(28, classes)
+"""
 
 
 @pytest.mark.parametrize(
@@ -234,7 +246,12 @@ NETWORK = "from torch import nn\ndef net({}):\n    return {}\n"
     [
         (NETWORK.format("channels, depth, classes", "1"), r"than channels, size, height, .* without a .* Got depth"),
         (NETWORK.format("classes", "classes"), r"odd:net must make a torch module. Got int"),
-        (NETWORK.format("classes", "nn.Flatten()"), r"logits must have shape \(n, K\) = \(2, 10\). Got \(2, 784\)"),
+        (
+            NETWORK.format("classes", "nn.Flatten()"),
+            r"odd:net must have weights to train. Got none that takes a gradient",
+        ),
+        (NETWORK.format("classes", "nn.Conv2d(1, 2, 28)"), r"must have shape \(n, K\) = \(2, 10\). Got \(2, 2, 1, 1\)"),
+        (TUPLE, r"logits must have shape \(n, K\) = \(2, 10\). Got tuple"),
         (NETWORK.format("classes", "nn.Linear(3, classes)"), r"inputs \(2, 1, 28, 28\). Got RuntimeError"),
         ("net = 3\n", r"odd:net must be a class or function that makes a network. Got int"),
     ],
@@ -280,6 +297,18 @@ def test_trying_changes_no_random_number(mine, small, tmp_path):
     before = torch.get_rng_state()
     own.try_out("it", model, own.OwnLoss(loss), torch.ones(2, 3), torch.tensor([0, 1]), 2)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_dropout_and_a_loss_that_draws_go_on_where_they_stopped(mine, small, tmp_path, killed):
+    mine(MINE.replace("nn.Flatten(),", "nn.Flatten(), nn.Dropout(0.3),"))
+    mine(
+        "import torch\ndef loss(x, y):\n    return torch.nn.functional.cross_entropy(x + torch.randn_like(x), y)\n",
+        "odd",
+    )
+    spec = small(model="mine:Net", loss="odd:loss")
+    killed(2, spec, tmp_path / "runs")
+    whole, resumed = run(spec, tmp_path / "whole"), run(spec, tmp_path / "runs")
+    assert (whole.test.logits == resumed.test.logits).all()
 
 
 def test_an_installed_function_is_a_loss_too():

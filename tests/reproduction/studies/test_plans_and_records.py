@@ -65,7 +65,7 @@ def test_without_the_record_nothing_is_judged(monkeypatch, module, reader, id, n
     found = find(id).check()
     assert found.verdict == Verdict.UNCHECKABLE
     assert found.lacks_runs
-    assert needs in found.describe()
+    assert needs in found.would_change()
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,9 @@ def test_a_damaged_file_is_named_with_the_cure(write_npz, tmp_path, monkeypatch,
         monkeypatch.setenv("FOCAL_DATA", str(tmp_path / root))
     path = folder / "train.npz"
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(ValueError, match=rf"{path} must be a whole npz file: {cure}. Got \w+: "):
+    with pytest.raises(
+        ValueError, match=rf"{path} must be a whole npz file of numbers, its images all of one size: {cure}. Got \w+: "
+    ):
         data.load("fashion-mnist")
 
 

@@ -62,12 +62,12 @@ def spoil_images(folder):
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (spoil_size, r"train/dog/9.png must be as large as .*cat/0.png, \(6, 9\). Got \(6, 8\): resize them first"),
+        (spoil_size, r"train/dog/9.png must be as large as .*cat/0.png, .* \(9, 6\). Got \(8, 6\): resize them first"),
         (spoil_depth, r"train/dog/9.png must have 8 bits a channel. Got Pillow's mode I"),
         (spoil_file, r"test/dog/notes.txt must be an image: provide it again. Got UnidentifiedImageError"),
         (spoil_class, r"pets/test must hold folders, one of cat, dog. Got bird, cat, dog"),
         (spoil_test, r"pets/test must hold folders, one of cat, dog. Got none"),
-        (spoil_images, r"pets/train must hold images. Got none"),
+        (spoil_images, r"pets/train/cat must hold images of its class. Got none"),
     ],
 )
 def test_what_is_wrong_with_a_folder_is_told(folder, spoil, told):

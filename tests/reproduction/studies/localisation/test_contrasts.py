@@ -58,4 +58,4 @@ def test_only_what_was_written_down_is_judged(record):
 
 
 def test_what_needs_the_x_rays_names_its_command():
-    assert "python -m reproduction.studies.localisation.record --chest" in find("l25.chexnet").check().describe()
+    assert "python -m reproduction.studies.localisation.record --chest" in find("l25.chexnet").check().would_change()

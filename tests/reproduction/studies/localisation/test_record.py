@@ -69,7 +69,7 @@ def printed(request):
     (words,) = commands(
         {
             "page": (ROOT / "book" / "figures_and_tables.md").read_text(),
-            "claim": find("l25.chexnet").check().describe(),
+            "claim": find("l25.chexnet").check().would_change(),
             "module": where_it_looks.__doc__,
         }[request.param]
     )
