@@ -151,8 +151,8 @@ expect(bent.between(0.75, 1.05).all(), "the text says: by a quarter at most on t
 
 # %% [markdown]
 # So no search is needed for the first part of the line. From there on it bends by a quarter at most, but for the MLP,
-# where its slope more than doubles. How far it can bend is bounded: for $\gamma \ge 0$, $1/t$ is at most $1 + \gamma$ and
-# at least the least elasticity $e(q_e)$ of [](#ch-bounds), whatever the predictions.
+# where its slope more than doubles. How far it can bend is bounded: for $\gamma \ge 0$, $1/t$ is at most $1 + \gamma$
+# and at least the least elasticity $e(q_e)$ of [](#ch-bounds), whatever the predictions.
 #
 # ## The valley
 #
