@@ -43,10 +43,11 @@ def import_logits(path: Path, told: str, root: Path, test: Path | None, given: s
         run = parse_told(told)
         check_folder(root, made=True)
         sets = read_logits(path, given=given, test=test)  # type: ignore[arg-type]
-        folder = write_imported(run, check_splits(sets, run.dataset), root, path.name)
+        published = labels_at_hand(run.dataset)
+        folder = write_imported(run, check_splits(sets, run.dataset, published), root, path.name)
     except (ValueError, TypeError, OSError, MemoryError) as error:
         raise click.ClickException(str(error)) from None
     untold = [f.name for f in fields(Imported) if f.name not in ("gamma", "lam") and getattr(run, f.name) is None]
     click.echo(f"{run.name} -> {folder.name}" + (f"; not told: {', '.join(untold)}" if untold else ""))
-    if labels_at_hand(run.dataset) is None:
+    if published is None:
         click.echo(f"Test labels were not compared with those of {run.dataset}: it is not in FOCAL_DATA.")

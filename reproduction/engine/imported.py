@@ -120,12 +120,15 @@ def parse_told(text: str) -> Imported:
     return Imported(**told)
 
 
-def check_splits(sets: Mapping[str, LogitSet], dataset: str) -> dict[str, Logits]:
+def check_splits(sets: Mapping[str, LogitSet], dataset: str, published: np.ndarray | None) -> dict[str, Logits]:
     """Validation and test logits as runs keep them, of the data set that they are told to be of.
+
+    Args:
+        published: its test labels, see `labels_at_hand`.
 
     Raises:
         ValueError: one set, another layout than (n, K), another number of classes or test samples than the data set
-            has, other test labels than those in FOCAL_DATA or the cache.
+            has, other test labels than the published.
     """
     if set(sets) != {"validation", "test"}:
         raise ValueError("logits must be of two sets, validation and test. Got one.")
@@ -138,7 +141,6 @@ def check_splits(sets: Mapping[str, LogitSet], dataset: str) -> dict[str, Logits
     if classes != known:
         raise ValueError(f"logits of {dataset} must have {known[0]} classes. Got {', '.join(map(str, classes))}.")
     labels, rows = parts["test"].labels, len(parts["test"].labels)
-    published = labels_at_hand(dataset)
     size = TEST_SIZES.get(dataset, rows) if published is None else len(published)
     if size != rows:
         raise ValueError(f"test logits of {dataset} must have {size:,} rows, all of its test set. Got {rows:,}.")

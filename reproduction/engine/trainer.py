@@ -117,8 +117,9 @@ class Trainer:
             samples: to train on; from them a schedule that changes within an epoch has its length.
             way: to do the steps, of `step.WAYS`; backend: that compiles them.
         """
-        device = next(model.parameters()).device
-        self.model, self.loss, self.recipe = model, loss.to(device), recipe
+        self.model, self.recipe = model, recipe
+        device = self._device
+        self.loss = loss.to(device)
         self.precision = pick_precision(recipe.precision, device)
         if self.precision == "bf16":
             give_float32_head(model)
@@ -235,7 +236,8 @@ class Trainer:
     def shape(self) -> dict[str, Any]:
         """What a state to restore must agree with; the optimiser's grows with its first step, the device may change."""
         compared = ("model", "loss", "generator", "random")
-        return {name: value if name in compared else None for name, value in self.state().items() if name[:4] != "cuda"}
+        state = {name: value for name, value in self.state().items() if name != "cuda_random"}
+        return {name: value if name in compared else None for name, value in state.items()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from the state of a trainer built alike."""

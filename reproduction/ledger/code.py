@@ -23,7 +23,8 @@ def digest(check: Callable[..., Any]) -> str:
     code = inspect.unwrap(check)
     lines, named, functions = _module(inspect.getsourcefile(code) or "")
     begin = functions[code.__code__.co_firstlineno]
-    found, waiting = {begin.lineno: _parts(begin)}, _parts(begin)
+    found = {begin.lineno: _parts(begin)}
+    waiting = [*found[begin.lineno]]
     while waiting:
         for node in ast.walk(waiting.pop()):
             if isinstance(node, ast.Name) and (other := named.get(node.id)) and other.lineno not in found:

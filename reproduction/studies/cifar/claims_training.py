@@ -428,7 +428,9 @@ def fig8_linear() -> Evidence:
     parts = []
     for name, fits in found.items():
         if name not in at_end:
-            z = np.arctanh([np.corrcoef(gammas, t)[0, 1] for t in fits])  # Fisher's: R has an end at 1, z has none
+            z = np.arctanh(
+                [abs(np.corrcoef(gammas, t)[0, 1]) for t in fits]
+            )  # Fisher's: R^2 has an end at 1, z has none
             quantity = rf"Fisher's $z$ of $R$ less that of $R^2 = 0.95$, {name}"
             least = np.full_like(z, np.arctanh(np.sqrt(0.95)))
             parts.append(Measurement.signed(quantity, "> 0", paired_t_interval(z, least), 1, over_seeds(z)))

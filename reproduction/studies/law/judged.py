@@ -58,8 +58,7 @@ def judge_runs(record: pd.DataFrame) -> pd.DataFrame:
 
 def over_cells(runs: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series] | str) -> Interval:
     """Mean over cells of a cell's mean of a value, with Student's t interval over cells: seeds of one are no others."""
-    values = runs[value] if isinstance(value, str) else value(runs)
-    return t_interval(values.groupby([runs[name] for name in CELL]).mean().to_numpy())
+    return t_interval(_by_source(runs, value).to_numpy())
 
 
 def sources(runs: pd.DataFrame) -> pd.Series:

@@ -13,14 +13,19 @@ ours = Rows("open_questions", "ours")
 q, g = symbols.q, symbols.g
 v = -sp.log(1 - q) - symbols.entropy_ratio()  # the derivative of log w by gamma at gamma = 0
 LEAST = sp.Rational(-7, 100)
+WHERE = "KK24 sections 3.2 and 5.2, taken further"
+CLOSEST = (
+    r"Let $t(\gamma)$ be the temperature closest to the map on some predictions $q$, all $q_i > 0$ and not all uniform, by the mean of $\mathrm{KL}(\hat p(q)\,\|\,"
+    r"\operatorname{softmax}(\frac1t\log q))$."
+)
 
 
 @ours(
     "kk24.valley_between",
     "At every gamma the temperature that the map is like has two bounds",
-    "KK24 sections 3.2 and 5.2, taken further",
-    r"Let $t(\gamma)$ be the temperature closest to the map on some predictions $q$, all $q_i > 0$ and not all uniform, by the mean of $\mathrm{KL}(\hat p(q)\,\|\,"
-    r"\operatorname{softmax}(\frac1t\log q))$. Then $\inf_{0<x<1} e(x) \le \frac1{t(\gamma)} \le 1 + \gamma$ for every $\gamma \ge 0$ and any number of classes, "
+    WHERE,
+    CLOSEST
+    + r" Then $\inf_{0<x<1} e(x) \le \frac1{t(\gamma)} \le 1 + \gamma$ for every $\gamma \ge 0$ and any number of classes, "
     r"$e(x) = \frac{x\,w'(x)}{w(x)}$.",
     not_formalised="not tried: the minimiser of a mean over any number of classes is not among the lemmas at hand",
 )
@@ -41,9 +46,9 @@ def valley_between() -> Evidence:
 @ours(
     "kk24.valley_slope",
     "The slope of the temperature that the map is like has a formula",
-    "KK24 sections 3.2 and 5.2, taken further",
-    r"Let $t(\gamma)$ be the temperature closest to the map on some predictions $q$, all $q_i > 0$ and not all uniform, by the mean of $\mathrm{KL}(\hat p(q)\,\|\,"
-    r"\operatorname{softmax}(\frac1t\log q))$. Then $1/t$ has the slope $\mathbb E\operatorname{Cov}_q(v, \log q)\big/\mathbb E\operatorname{Var}_q(\log q)$ at $\gamma = 0$, "
+    WHERE,
+    CLOSEST
+    + r" Then $1/t$ has the slope $\mathbb E\operatorname{Cov}_q(v, \log q)\big/\mathbb E\operatorname{Var}_q(\log q)$ at $\gamma = 0$, "
     r"$v = -\log(1-q) - \frac{-q\log q}{1-q}$. It is between $-0.07$ and 1 for any number of classes, and at least $2 - 2\log2$ for two.",
     not_formalised="not tried: the derivative of a minimiser over any number of classes is not among the lemmas at hand",
 )

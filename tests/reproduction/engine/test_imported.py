@@ -126,6 +126,10 @@ def test_rows_are_known_without_the_data(logits, imported, tmp_path, monkeypatch
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
     monkeypatch.setenv("FOCAL_CACHE", str(tmp_path / "empty"))
     assert "test logits of fashion-mnist must have 10,000 rows" in imported(logits())[1]
+    whole = {"test_logits": np.zeros((10_000, 10)), "test_labels": np.arange(10_000) % 10}
+    code, output = imported(logits(**whole))
+    assert code == 0, output
+    assert "Test labels were not compared with those of fashion-mnist: it is not in FOCAL_DATA." in output
 
 
 def test_one_set_is_refused(imported, tmp_path):

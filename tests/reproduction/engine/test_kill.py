@@ -128,7 +128,7 @@ class Grids:
     def finish(self):
         """Until both say that all is done; a call whose job was killed ends with 1."""
         for _ in range(4):
-            if [process.wait(900) for process in self.both] == [0, 0]:
+            if [process.wait(300) for process in self.both] == [0, 0]:
                 return
             self.both = [self.begin(), self.begin()]
         raise AssertionError(f"both grids must end. {self.said.read_text()}")

@@ -144,10 +144,8 @@ def formal_claim(evidence, faithful="exact", **options):
 def test_the_kernels_word_goes_first(monkeypatch):
     assert formal_claim(PROVED).verdict == Verdict.PROVED
     monkeypatch.setattr(formal, "kernel_checked", lambda: frozenset({"no_such_theorem"}))
-    checked, said = (
-        formal_claim(PROVED, "equivalent"),
-        f"is checked with Coq {formal.coq_version()} (`no_such_theorem`)",
-    )
+    checked = formal_claim(PROVED, "equivalent")
+    said = f"is checked with Coq {formal.coq_version()} (`no_such_theorem`)"
     assert checked.verdict == Verdict.FORMALLY_PROVED
     assert checked.conclude() == f"it holds: a proof of an equivalent statement {said}"
     assert checked.would_change().startswith("a formal statement that is not equivalent to this")

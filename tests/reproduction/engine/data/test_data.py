@@ -1,6 +1,7 @@
 """Loaders, on small files in the real formats; no network."""
 
 import gzip
+import io
 import subprocess
 
 import numpy as np
@@ -113,7 +114,14 @@ def flip(content):
     return bytes(damaged)
 
 
-@pytest.mark.parametrize("damage", [cut, flip, lambda content: b"", lambda content: b"no npz"])
+def of_objects(content):
+    """As np.savez makes it of a list of images of two sizes."""
+    written = io.BytesIO()
+    np.savez(written, images=np.array([np.zeros(2), np.zeros(3)], dtype=object), labels=np.arange(2))
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("damage", [cut, flip, lambda content: b"", lambda content: b"no npz", of_objects])
 @pytest.mark.parametrize(
     ("root", "cure"), [("own", "provide it again"), ("cache", r"move .* away, and it is fetched anew")]
 )

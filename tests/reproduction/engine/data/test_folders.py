@@ -62,7 +62,11 @@ def spoil_images(folder):
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (spoil_size, r"train/dog/9.png must be as large as .*cat/0.png, .* \(9, 6\). Got \(8, 6\): resize them first"),
+        (
+            spoil_size,
+            r"train/dog/9.png must be as large as .*cat/0.png, "
+            r"\(height, width\) = \(9, 6\). Got \(8, 6\): resize them first",
+        ),
         (spoil_depth, r"train/dog/9.png must have 8 bits a channel. Got Pillow's mode I"),
         (spoil_file, r"test/dog/notes.txt must be an image: provide it again. Got UnidentifiedImageError"),
         (spoil_class, r"pets/test must hold folders, one of cat, dog. Got bird, cat, dog"),
@@ -81,7 +85,7 @@ class Saved(list):
 
     @property
     def column_names(self):
-        return list(self[0])
+        return list(self[0]) if self else ["img", "label"]
 
 
 def test_what_hugging_face_saved(tmp_path, monkeypatch):
@@ -98,6 +102,9 @@ def test_what_hugging_face_saved(tmp_path, monkeypatch):
     found = data.load("saved")
     assert found.train.inputs.shape == (4, 5, 4, 3)
     assert found.train.labels.tolist() == [0, 1, 0, 1]
+    module.load_from_disk = lambda path: {"train": Saved(rows[:0]), "test": rows}
+    with pytest.raises(ValueError, match=r"saved/train must hold images. Got none"):
+        data.load("saved")
     module.load_from_disk = lambda path: {"train": rows}
     with pytest.raises(ValueError, match=r"must have splits train and test. Got no test"):
         data.load("saved")
